@@ -1,0 +1,375 @@
+import { type BgpError, UPDATE_MESSAGE_SUBCODE } from './error.ts';
+import { AFI, type Family, formatFamily, includesFamily, SAFI } from './family.ts';
+import { encodeMessage, HEADER_LENGTH, MESSAGE_TYPE } from './header.ts';
+import { concatenate, octetsOf } from './octet-writer.ts';
+import {
+  ATTRIBUTE_FLAG,
+  type AttributeContext,
+  attributeRule,
+  checkAttribute,
+  ERROR_ACTIONS,
+  type ErrorAction,
+  PATH_ATTRIBUTE,
+  type UpdateProblem,
+  updateError,
+  wrongFlags,
+} from './path-attribute.ts';
+
+/** Octets within a longer array. A view of them costs 50 to 100 ns to make, and an UPDATE has eight such parts. */
+export interface OctetRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where the routes of one family stand in the message, one behind the other. */
+export interface RouteRange extends Family, OctetRange {}
+
+/**
+ * What one UPDATE says about one session's routes, for `LinkStateTable.applyUpdate`. Routes that RFC 7606 has
+ * withdrawn are already in `unreach`, with the problem that put them there beside them.
+ */
+export interface LinkStateUpdate {
+  /** What the ranges are of; it is overwritten after the call, so who keeps octets copies them. */
+  readonly octets: Uint8Array;
+  readonly reach: RouteRange | undefined;
+  readonly unreach: RouteRange | undefined;
+  /** The value of path attribute 29; undefined when absent or discarded (RFC 9552 §8.2.2). */
+  readonly linkStateAttribute: OctetRange | undefined;
+  readonly problems: readonly UpdateProblem[];
+}
+
+/** What is agreed on and configured, so far as decoding an UPDATE depends on it. */
+export interface UpdateContext extends AttributeContext {
+  readonly families: readonly Family[];
+}
+
+export type DecodedUpdate =
+  | { readonly kind: 'routes'; readonly updates: readonly LinkStateUpdate[] }
+  | { readonly kind: 'end-of-rib'; readonly family: Family }
+  /** Only a session reset is left (RFC 7606 §3). */
+  | { readonly kind: 'error'; readonly error: BgpError };
+
+const NO_PROBLEMS: readonly UpdateProblem[] = [];
+const IPV4_UNICAST: Family = { afi: AFI.ipv4, safi: SAFI.unicast };
+
+/**
+ * Decodes and validates the whole message in `octets[start, end)` by RFC 4271 §4.3, RFC 4760 and the revised error
+ * handling of RFC 7606.
+ */
+export function decodeUpdate(
+  octets: Uint8Array,
+  context: UpdateContext,
+  start = 0,
+  end = octets.length,
+): DecodedUpdate {
+  const withdrawnAt = start + HEADER_LENGTH + 2;
+  const withdrawnLength = u16(octets, withdrawnAt - 2);
+  const attributesAt = withdrawnAt + withdrawnLength + 2;
+  if (attributesAt > end) {
+    return reset(
+      malformedList(`Withdrawn Routes of ${withdrawnLength} octets reach past the end of the message`),
+    );
+  }
+  const attributesEnd = attributesAt + u16(octets, attributesAt - 2);
+  if (attributesEnd > end) {
+    return reset(malformedList('the path attributes reach past the end of the message'));
+  }
+  scanned.run(octets, attributesAt, attributesEnd, context);
+  if (scanned.fatal !== undefined) return reset(scanned.fatal);
+  const withdrawn = checkPrefixes(octets, withdrawnAt, attributesAt - 2);
+  const announced = checkPrefixes(octets, attributesEnd, end);
+  const wrongPrefix = withdrawn ?? announced;
+  if (wrongPrefix !== undefined) return reset(wrongPrefix);
+
+  const { reach, unreach } = scanned;
+  const hasRoutes = attributesEnd < end;
+  const isEmpty = withdrawnLength === 0 && !hasRoutes && reach === undefined;
+  if (isEmpty && scanned.count === 0) return { kind: 'end-of-rib', family: IPV4_UNICAST };
+  if (isEmpty && scanned.count === 1 && unreach !== undefined && unreach.start === unreach.end) {
+    return { kind: 'end-of-rib', family: { afi: unreach.afi, safi: unreach.safi } };
+  }
+
+  if (reach !== undefined || hasRoutes) scanned.requireMandatory();
+  const action = strongest(scanned.problems);
+  if (action === 'treat-as-withdraw' && reach === undefined && !hasRoutes) {
+    // RFC 7606 §5.2: a faulty attribute and no route to withdraw: the routes meant may be what could not be read.
+    return reset((scanned.problems.find((problem) => problem.action === action) as UpdateProblem).error);
+  }
+  return { kind: 'routes', updates: linkStateUpdates(action, context.families) };
+}
+
+/**
+ * RFC 4724 §2: the UPDATE that says that nothing more follows for now. The only UPDATE that Graticule sends, and it
+ * sends it at once, having nothing to tell.
+ */
+export function encodeEndOfRib(family: Family): Uint8Array {
+  const isIpv4Unicast = family.afi === AFI.ipv4 && family.safi === SAFI.unicast;
+  const attribute = octetsOf(
+    [ATTRIBUTE_FLAG.optional, 1],
+    [PATH_ATTRIBUTE.mpUnreachNlri, 1],
+    [3, 1],
+    [family.afi, 2],
+    [family.safi, 1],
+  );
+  const attributes = isIpv4Unicast ? new Uint8Array(0) : attribute;
+  return encodeMessage(
+    MESSAGE_TYPE.update,
+    concatenate(octetsOf([0, 2], [attributes.length, 2]), attributes),
+  );
+}
+
+function linkStateUpdates(action: ErrorAction | undefined, families: readonly Family[]): LinkStateUpdate[] {
+  const { octets, problems, linkStateAttribute } = scanned;
+  const reach = ofAgreedFamily(scanned.reach, families);
+  const unreach = ofAgreedFamily(scanned.unreach, families);
+  if (action !== 'treat-as-withdraw') {
+    if (reach === undefined && unreach === undefined && problems.length === 0) return [];
+    return [{ octets, reach, unreach, linkStateAttribute, problems }];
+  }
+  const without = { octets, reach: undefined, linkStateAttribute: undefined };
+  const updates: LinkStateUpdate[] = [];
+  if (unreach !== undefined) updates.push({ ...without, unreach, problems: NO_PROBLEMS });
+  if (reach !== undefined) updates.push({ ...without, unreach: reach, problems });
+  return updates;
+}
+
+/** RFC 4760 §6: routes of a family that was not agreed on are ignored. */
+function ofAgreedFamily(routes: RouteRange | undefined, families: readonly Family[]): RouteRange | undefined {
+  return routes !== undefined && includesFamily(families, routes) ? routes : undefined;
+}
+
+const NO_OCTETS = new Uint8Array(0);
+const NO_CONTEXT: UpdateContext = {
+  families: [],
+  internal: false,
+  fourOctetAs: false,
+  localAs: 0,
+  localIdentifier: 0,
+};
+
+/** One walk over the path attributes. What can be known about the NLRI is kept even when an attribute is faulty. */
+class AttributeScan {
+  octets: Uint8Array = NO_OCTETS;
+  offset = 0;
+  end = 0;
+  context = NO_CONTEXT;
+  /** Attributes found, duplicates included. */
+  count = 0;
+  reach: RouteRange | undefined = undefined;
+  unreach: RouteRange | undefined = undefined;
+  linkStateAttribute: OctetRange | undefined = undefined;
+  problems: readonly UpdateProblem[] = NO_PROBLEMS;
+  fatal: BgpError | undefined = undefined;
+  /** Bit n−1 is set once attribute n, of 1 to 32, was seen; the few above are in `seenAbove`. */
+  private seen = 0;
+  private seenAbove: Set<number> | undefined = undefined;
+
+  /** Walks the attributes in `octets[start, end)`, anew. */
+  run(octets: Uint8Array, start: number, end: number, context: UpdateContext): void {
+    this.octets = octets;
+    this.offset = start;
+    this.end = end;
+    this.context = context;
+    this.count = 0;
+    this.reach = undefined;
+    this.unreach = undefined;
+    this.linkStateAttribute = undefined;
+    this.problems = NO_PROBLEMS;
+    this.fatal = undefined;
+    this.seen = 0;
+    this.seenAbove = undefined;
+    while (this.offset < end && this.fatal === undefined) {
+      const remaining = end - this.offset;
+      const flags = octets[this.offset] as number;
+      const extended = (flags & ATTRIBUTE_FLAG.extendedLength) !== 0;
+      const headerLength = extended ? 4 : 3;
+      if (remaining < headerLength) {
+        // RFC 7606 §4: an attribute that is cut costs its routes, not the session.
+        this.overrun(
+          0,
+          `${remaining} octets are left of the path attributes, fewer than an attribute's header`,
+        );
+        return;
+      }
+      const code = octets[this.offset + 1] as number;
+      const length = extended ? u16(octets, this.offset + 2) : (octets[this.offset + 2] as number);
+      if (length > remaining - headerLength) {
+        this.overrun(
+          code,
+          `path attribute ${code} of ${length} octets, where ${remaining - headerLength} are left`,
+        );
+        return;
+      }
+      const at = this.offset;
+      this.offset += headerLength + length;
+      this.count += 1;
+      this.attribute(code, flags, at, at + headerLength);
+    }
+  }
+
+  /** RFC 7606 §3.d. LOCAL_PREF is not asked for: its absence (RFC 4271 §5.1.5) does not make an object less true. */
+  requireMandatory(): void {
+    this.require(PATH_ATTRIBUTE.origin);
+    this.require(PATH_ATTRIBUTE.asPath);
+  }
+
+  private require(code: number): void {
+    if (this.wasSeen(code)) return;
+    this.problem({
+      action: 'treat-as-withdraw',
+      reason: 'missing-mandatory-attribute',
+      attribute: code,
+      error: updateError(
+        UPDATE_MESSAGE_SUBCODE.missingWellKnownAttribute,
+        `${attributeRule(code)?.name} is missing`,
+        Uint8Array.of(code),
+      ),
+    });
+  }
+
+  /** The attribute whose header stands at `at`, its value at `[start, offset)`. */
+  private attribute(code: number, flags: number, at: number, start: number): void {
+    if (this.wasSeen(code)) {
+      // RFC 7606 §3.g: the first of a kind counts, except that two of these leave no one list of routes.
+      if (code === PATH_ATTRIBUTE.mpReachNlri || code === PATH_ATTRIBUTE.mpUnreachNlri) {
+        this.fatal = malformedList(`path attribute ${code} stands twice in one UPDATE`);
+      }
+      return;
+    }
+    this.markSeen(code);
+    const end = this.offset;
+    if (code === PATH_ATTRIBUTE.mpReachNlri) {
+      this.mpReach(flags, start, end);
+      return;
+    }
+    if (code === PATH_ATTRIBUTE.mpUnreachNlri) {
+      this.mpUnreach(flags, start, end);
+      return;
+    }
+    const rule = attributeRule(code);
+    if (rule === undefined) {
+      if ((flags & ATTRIBUTE_FLAG.optional) === 0) {
+        this.fatal = updateError(
+          UPDATE_MESSAGE_SUBCODE.unrecognizedWellKnownAttribute,
+          `path attribute ${code} is not known and says that it must be`,
+          this.octets.slice(at, end),
+        );
+      }
+      return;
+    }
+    const problem = checkAttribute(rule, flags, this.octets, start, end, this.context);
+    if (problem !== undefined) this.problem(problem);
+    else if (code === PATH_ATTRIBUTE.bgpLs) this.linkStateAttribute = { start, end };
+  }
+
+  /** RFC 4760 §3: AFI, SAFI, next hop with its length, one reserved octet, NLRI. */
+  private mpReach(flags: number, start: number, end: number): void {
+    if (!this.flagsAreOptionalNonTransitive(PATH_ATTRIBUTE.mpReachNlri, 'MP_REACH_NLRI', flags)) return;
+    const { octets } = this;
+    const length = end - start;
+    const nextHopLength = length > 3 ? (octets[start + 3] as number) : 0;
+    const nlriAt = start + 4 + nextHopLength + 1;
+    if (length < 5 || nlriAt > end) {
+      this.fatal = optionalError(`MP_REACH_NLRI of ${length} octets with a next hop of ${nextHopLength}`);
+      return;
+    }
+    const routes = { afi: u16(octets, start), safi: octets[start + 2] as number, start: nlriAt, end };
+    if (!isNextHopLength(routes.safi, nextHopLength) && includesFamily(this.context.families, routes)) {
+      // RFC 7606 §7.11: where the NLRI begin cannot be trusted.
+      this.fatal = optionalError(
+        `MP_REACH_NLRI of ${formatFamily(routes)} with a next hop of ${nextHopLength} octets`,
+      );
+      return;
+    }
+    this.reach = routes;
+  }
+
+  private mpUnreach(flags: number, start: number, end: number): void {
+    if (!this.flagsAreOptionalNonTransitive(PATH_ATTRIBUTE.mpUnreachNlri, 'MP_UNREACH_NLRI', flags)) return;
+    if (end - start < 3) {
+      this.fatal = optionalError(`MP_UNREACH_NLRI of ${end - start} octets`);
+      return;
+    }
+    const { octets } = this;
+    this.unreach = { afi: u16(octets, start), safi: octets[start + 2] as number, start: start + 3, end };
+  }
+
+  /** RFC 7606 §5.3: an MP attribute whose flags are wrong is malformed, and its routes are not to be trusted. */
+  private flagsAreOptionalNonTransitive(code: number, name: string, flags: number): boolean {
+    const kind = flags & (ATTRIBUTE_FLAG.optional | ATTRIBUTE_FLAG.transitive);
+    if (kind === ATTRIBUTE_FLAG.optional) return true;
+    this.fatal = wrongFlags(code, name, flags, 'session-reset').error;
+    return false;
+  }
+
+  private overrun(attribute: number, text: string): void {
+    this.offset = this.end;
+    this.count += 1;
+    const error = updateError(UPDATE_MESSAGE_SUBCODE.attributeLengthError, text);
+    this.problem({ action: 'treat-as-withdraw', reason: 'malformed', attribute, error });
+  }
+
+  private problem(problem: UpdateProblem): void {
+    this.problems = [...this.problems, problem];
+  }
+
+  private wasSeen(code: number): boolean {
+    if (code >= 1 && code <= 32) return (this.seen & (1 << (code - 1))) !== 0;
+    return this.seenAbove?.has(code) ?? false;
+  }
+
+  private markSeen(code: number): void {
+    if (code >= 1 && code <= 32) this.seen |= 1 << (code - 1);
+    else {
+      this.seenAbove ??= new Set();
+      this.seenAbove.add(code);
+    }
+  }
+}
+
+/** What every call needs and none keeps: one decode never calls another. */
+const scanned = new AttributeScan();
+
+/**
+ * RFC 9552 §5.5: an IPv4 or IPv6 address, the latter with a link-local one perhaps; SAFI 72 puts an 8-octet RD
+ * before each.
+ */
+function isNextHopLength(safi: number, octets: number): boolean {
+  return safi === SAFI.linkStateVpn
+    ? octets === 12 || octets === 24 || octets === 48
+    : octets === 4 || octets === 16 || octets === 32;
+}
+
+/** RFC 7606 §5.3: a prefix that is cut, or longer than an address, leaves the rest unreadable. */
+function checkPrefixes(octets: Uint8Array, start: number, end: number): BgpError | undefined {
+  let offset = start;
+  while (offset < end) {
+    const bits = octets[offset] as number;
+    offset += 1 + ((bits + 7) >> 3);
+    if (bits > 32 || offset > end) {
+      return updateError(UPDATE_MESSAGE_SUBCODE.invalidNetworkField, `an IPv4 prefix of ${bits} bits`);
+    }
+  }
+  return undefined;
+}
+
+function strongest(problems: readonly UpdateProblem[]): ErrorAction | undefined {
+  if (problems.length === 0) return undefined;
+  return ERROR_ACTIONS.findLast((action) => problems.some((problem) => problem.action === action));
+}
+
+function reset(error: BgpError): DecodedUpdate {
+  return { kind: 'error', error };
+}
+
+function malformedList(text: string): BgpError {
+  return updateError(UPDATE_MESSAGE_SUBCODE.malformedAttributeList, text);
+}
+
+function optionalError(text: string): BgpError {
+  return updateError(UPDATE_MESSAGE_SUBCODE.optionalAttributeError, text);
+}
+
+function u16(octets: Uint8Array, offset: number): number {
+  return ((octets[offset] as number) << 8) | (octets[offset + 1] as number);
+}

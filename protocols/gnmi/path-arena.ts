@@ -1,0 +1,426 @@
+/**
+ * The paths of a stream, known by two small integers each. A path is cut behind its last element with keys:
+ * the *stem* (prefix, and elements up to and including that one) says which row, the *leaf* (the rest) which
+ * column. Devices name a few hundred leaves and some thousands of stems, and send them in the same order
+ * each cycle: kept apart, both tables stay small whatever the fleet's size; kept as whole paths, they did not
+ * (docs/decisions/0100).
+ */
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { ByteTable, doubled } from './byte-table.ts';
+import { isNested } from './nesting.ts';
+import { formatPath, joinPaths, type Path, type PathElem, parsePath, ROOT_PATH, sortKeys } from './path.ts';
+import { type PathMessage, PathSchema } from './schema.ts';
+import { decodeText, readLength, type Varint } from './wire.ts';
+
+/** Past this, the arena starts afresh before the next message: ids are then given anew. */
+const DEFAULT_MAXIMUM_BYTES = 48 * 1024 * 1024;
+/** What one stem costs beside its bytes: the parsed path and its text, measured roughly. */
+const STEM_OBJECT_BYTES = 400;
+
+/** Where one stream stands in an arena that many share: what it sent last, from which the next is guessed. */
+export class PathCursor {
+  stemEntry = -1;
+  leafEntry = -1;
+  generation = 0;
+}
+
+export class PathArena {
+  readonly #maximumBytes: number;
+  #generation = 0;
+  #firstStemId = 0;
+  #firstLeafId = 0;
+  #prefixes = new ByteTable();
+  #prefixPaths: Path[] = [];
+  #prefixIdsByText = new Map<string, number>();
+  #prefixCanonical: number[] = [];
+  /** Stem bytes as sent → entry; several entries may be one stem, since a map's keys come in any order. */
+  #stems = new ByteTable();
+  #stemIds = new Int32Array(64);
+  #nextStemEntry = new Int32Array(64).fill(-1);
+  #stemPaths: Path[] = [];
+  #stemIdsByText = new Map<string, number>();
+  #leaves = new ByteTable();
+  #nextLeaf = new Int32Array(64).fill(-1);
+  #leafElems: (readonly PathElem[])[] = [];
+  #leafIdsByText = new Map<string, number>();
+  #leafCanonical = new Int32Array(64);
+  /** Paths in an unusual form, whole: entry → stem entry and leaf entry. */
+  #odd = new ByteTable();
+  #oddStemEntries: number[] = [];
+  #oddLeafEntries: number[] = [];
+  readonly #varint: Varint = { hi: 0, lo: 0, next: 0 };
+  #stemEnd = 0;
+
+  constructor(maximumBytes: number = DEFAULT_MAXIMUM_BYTES) {
+    this.#maximumBytes = maximumBytes;
+  }
+
+  /**
+   * Counts the fresh starts. No id is ever given to another path, but one of an earlier generation leads to no
+   * path any more: whoever keeps things by id may drop them when this moves.
+   */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  get stems(): number {
+    return this.#stemPaths.length;
+  }
+
+  get leaves(): number {
+    return this.#leafElems.length;
+  }
+
+  /** The absolute path of a row: prefix and elements through the last with keys. Keys are sorted by name. */
+  stem(stemId: number): Path {
+    return this.#stemPaths[stemId - this.#firstStemId] ?? ROOT_PATH;
+  }
+
+  /** The elements behind the stem, none of which has keys. */
+  leaf(leafId: number): readonly PathElem[] {
+    return this.#leafElems[leafId - this.#firstLeafId] ?? [];
+  }
+
+  /** The whole absolute path. */
+  path(stemId: number, leafId: number): Path {
+    const stem = this.stem(stemId);
+    return { ...stem, elem: [...stem.elem, ...this.leaf(leafId)] };
+  }
+
+  /** A path of no element at all: Huawei sends an empty delete beside updates, which removes nothing. */
+  isRoot(stemId: number, leafId: number): boolean {
+    return this.stem(stemId).elem.length === 0 && this.leaf(leafId).length === 0;
+  }
+
+  /** Starts afresh when full. Only between messages: within one, ids must not change their meaning. */
+  makeRoom(): void {
+    const used =
+      this.#prefixes.bytes +
+      this.#stems.bytes +
+      this.#leaves.bytes +
+      this.#odd.bytes +
+      (this.#stemPaths.length + this.#leafElems.length + this.#prefixPaths.length) * STEM_OBJECT_BYTES;
+    if (used > this.#maximumBytes) this.clear();
+  }
+
+  /** Forgets everything and begins the next generation. */
+  clear(): void {
+    this.#generation += 1;
+    this.#firstStemId += this.#stemPaths.length;
+    this.#firstLeafId += this.#leafElems.length;
+    this.#prefixes = new ByteTable();
+    this.#prefixPaths = [];
+    this.#prefixIdsByText = new Map();
+    this.#prefixCanonical = [];
+    this.#stems = new ByteTable();
+    this.#nextStemEntry.fill(-1);
+    this.#stemPaths = [];
+    this.#stemIdsByText = new Map();
+    this.#leaves = new ByteTable();
+    this.#nextLeaf.fill(-1);
+    this.#leafElems = [];
+    this.#leafIdsByText = new Map();
+    this.#odd = new ByteTable();
+    this.#oddStemEntries = [];
+    this.#oddLeafEntries = [];
+  }
+
+  stemId(stemEntry: number): number {
+    return this.#stemIds[stemEntry] as number;
+  }
+
+  leafId(leafEntry: number): number {
+    return this.#leafCanonical[leafEntry] as number;
+  }
+
+  /** The id of a Notification's prefix (a Path message); -1 when it is no Path. An absent prefix is an empty one. */
+  prefixId(bytes: Uint8Array, start: number, end: number): number {
+    const found = this.#prefixes.find(bytes, start, end, 0);
+    if (found !== -1) return this.#prefixCanonical[found] as number;
+    const path = decodePath(bytes.subarray(start, end));
+    if (path === undefined) return -1;
+    const entry = this.#prefixes.add(bytes, start, end, 0);
+    const text = canonicalText(path);
+    let id = this.#prefixIdsByText.get(text);
+    if (id === undefined) {
+      id = this.#prefixPaths.length;
+      this.#prefixPaths.push(path);
+      this.#prefixIdsByText.set(text, id);
+    }
+    this.#prefixCanonical[entry] = id;
+    return id;
+  }
+
+  /**
+   * Finds the entries of the Path message in `bytes` and leaves them in the cursor, trying first what followed
+   * the last time. False when it is no Path message.
+   */
+  resolve(
+    cursor: PathCursor,
+    bytes: Uint8Array,
+    view: DataView,
+    start: number,
+    end: number,
+    prefixId: number,
+  ): boolean {
+    const length = end - start;
+    let stemEntry = cursor.stemEntry;
+    if (!this.#stemFits(stemEntry, view, start, length, prefixId)) {
+      if (stemEntry !== -1) stemEntry = this.#nextStemEntry[stemEntry] as number;
+      if (!this.#stemFits(stemEntry, view, start, length, prefixId)) {
+        return this.#resolveBySearch(cursor, bytes, start, end, prefixId);
+      }
+      cursor.stemEntry = stemEntry;
+    }
+    const rest = start + this.#stems.lengthOf(stemEntry);
+    const predicted = cursor.leafEntry === -1 ? -1 : (this.#nextLeaf[cursor.leafEntry] as number);
+    if (
+      predicted !== -1 &&
+      this.#leaves.lengthOf(predicted) === end - rest &&
+      this.#leaves.matchesAt(predicted, view, rest)
+    ) {
+      cursor.leafEntry = predicted;
+      return true;
+    }
+    return this.#resolveBySearch(cursor, bytes, start, end, prefixId);
+  }
+
+  #stemFits(entry: number, view: DataView, start: number, length: number, prefixId: number): boolean {
+    return (
+      entry !== -1 &&
+      this.#stems.saltOf(entry) === prefixId &&
+      this.#stems.lengthOf(entry) <= length &&
+      this.#stems.matchesAt(entry, view, start)
+    );
+  }
+
+  #resolveBySearch(
+    cursor: PathCursor,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    prefixId: number,
+  ): boolean {
+    const lastStem = cursor.stemEntry;
+    const lastLeaf = cursor.leafEntry;
+    if (!this.#cut(bytes, start, end)) return this.#resolveOdd(cursor, bytes, start, end, prefixId);
+    const rest = this.#stemEnd;
+    let stemEntry = this.#stems.find(bytes, start, rest, prefixId);
+    if (stemEntry === -1) stemEntry = this.#addStem(bytes, start, rest, prefixId);
+    let leafEntry = this.#leaves.find(bytes, rest, end, 0);
+    if (leafEntry === -1) leafEntry = this.#addLeaf(bytes, rest, end);
+    if (stemEntry === -1 || leafEntry === -1) return false;
+    cursor.stemEntry = stemEntry;
+    cursor.leafEntry = leafEntry;
+    if (lastStem !== -1 && lastStem !== stemEntry) this.#nextStemEntry[lastStem] = stemEntry;
+    if (lastLeaf !== -1) this.#nextLeaf[lastLeaf] = leafEntry;
+    return true;
+  }
+
+  /** Finds where the stem ends, without reading names. False for a path that is not `origin? elem*`, plainly. */
+  #cut(bytes: Uint8Array, start: number, end: number): boolean {
+    const varint = this.#varint;
+    let at = start;
+    let stemEnd = start;
+    if (at < end && bytes[at] === 0x12) {
+      const length = readLength(bytes, at + 1, end, varint);
+      if (length === -1) return false;
+      at = varint.next + length;
+      stemEnd = at;
+    }
+    while (at < end) {
+      if (bytes[at] !== 0x1a) return false;
+      const length = readLength(bytes, at + 1, end, varint);
+      if (length === -1) return false;
+      const elemEnd = varint.next + length;
+      let inner = varint.next;
+      let named = false;
+      let keyed = false;
+      while (inner < elemEnd) {
+        const tag = bytes[inner] as number;
+        if (tag === 0x0a && !named) named = true;
+        else if (tag === 0x12) keyed = true;
+        else return false;
+        const innerLength = readLength(bytes, inner + 1, elemEnd, varint);
+        if (innerLength === -1) return false;
+        inner = varint.next + innerLength;
+      }
+      at = elemEnd;
+      if (keyed) stemEnd = elemEnd;
+    }
+    this.#stemEnd = stemEnd;
+    return true;
+  }
+
+  #addStem(bytes: Uint8Array, start: number, end: number, prefixId: number): number {
+    const relative = decodePath(bytes.subarray(start, end));
+    if (relative === undefined) return -1;
+    const entry = this.#stems.add(bytes, start, end, prefixId);
+    if (entry >= this.#stemIds.length) {
+      this.#stemIds = doubled(this.#stemIds);
+      const from = this.#nextStemEntry.length;
+      this.#nextStemEntry = doubled(this.#nextStemEntry).fill(-1, from);
+    }
+    const path = joinPaths(this.#prefixPaths[prefixId] ?? ROOT_PATH, relative);
+    const text = canonicalText(path);
+    let id = this.#stemIdsByText.get(text);
+    if (id === undefined) {
+      id = this.#firstStemId + this.#stemPaths.length;
+      this.#stemPaths.push(path);
+      this.#stemIdsByText.set(text, id);
+    }
+    this.#stemIds[entry] = id;
+    return entry;
+  }
+
+  #addLeaf(bytes: Uint8Array, start: number, end: number): number {
+    const elems = decodePath(bytes.subarray(start, end))?.elem;
+    if (elems === undefined) return -1;
+    const entry = this.#leaves.add(bytes, start, end, 0);
+    if (entry >= this.#leafCanonical.length) {
+      this.#leafCanonical = doubled(this.#leafCanonical);
+      const from = this.#nextLeaf.length;
+      this.#nextLeaf = doubled(this.#nextLeaf).fill(-1, from);
+    }
+    const text = canonicalText({ ...ROOT_PATH, elem: elems });
+    let id = this.#leafIdsByText.get(text);
+    if (id === undefined) {
+      id = this.#firstLeafId + this.#leafElems.length;
+      this.#leafElems.push(elems);
+      this.#leafIdsByText.set(text, id);
+    }
+    this.#leafCanonical[entry] = id;
+    return entry;
+  }
+
+  /** Deprecated string elements, a target within a path, unknown fields: put into the plain form once, then known. */
+  #resolveOdd(cursor: PathCursor, bytes: Uint8Array, start: number, end: number, prefixId: number): boolean {
+    let entry = this.#odd.find(bytes, start, end, prefixId);
+    if (entry === -1) {
+      const plain = plainPathBytes(bytes.subarray(start, end));
+      if (plain === undefined || !this.#cut(plain, 0, plain.length)) return false;
+      const rest = this.#stemEnd;
+      let stemEntry = this.#stems.find(plain, 0, rest, prefixId);
+      if (stemEntry === -1) stemEntry = this.#addStem(plain, 0, rest, prefixId);
+      let leafEntry = this.#leaves.find(plain, rest, plain.length, 0);
+      if (leafEntry === -1) leafEntry = this.#addLeaf(plain, rest, plain.length);
+      if (stemEntry === -1 || leafEntry === -1) return false;
+      entry = this.#odd.add(bytes, start, end, prefixId);
+      this.#oddStemEntries[entry] = stemEntry;
+      this.#oddLeafEntries[entry] = leafEntry;
+    }
+    cursor.stemEntry = this.#oddStemEntries[entry] as number;
+    cursor.leafEntry = this.#oddLeafEntries[entry] as number;
+    return true;
+  }
+}
+
+/** Decodes a Path message, in the plain form or with deprecated string elements; undefined when it is none. */
+export function decodePath(bytes: Uint8Array): Path | undefined {
+  const varint: Varint = { hi: 0, lo: 0, next: 0 };
+  const elem: PathElem[] = [];
+  let origin = '';
+  let target = '';
+  let at = 0;
+  while (at < bytes.length) {
+    const tag = bytes[at] as number;
+    if (tag !== 0x12 && tag !== 0x1a && tag !== 0x22) return decodeOddPath(bytes);
+    const length = readLength(bytes, at + 1, bytes.length, varint);
+    if (length === -1) return undefined;
+    const start = varint.next;
+    at = start + length;
+    if (tag === 0x12) origin = decodeText(bytes, start, at);
+    else if (tag === 0x22) target = decodeText(bytes, start, at);
+    else {
+      const read = decodePathElem(bytes, start, at);
+      if (read === undefined) return decodeOddPath(bytes);
+      elem.push(read);
+    }
+  }
+  return { origin, target, elem };
+}
+
+/** Undefined for whatever is not plainly a name and keys. */
+function decodePathElem(bytes: Uint8Array, start: number, end: number): PathElem | undefined {
+  const varint: Varint = { hi: 0, lo: 0, next: 0 };
+  const keys = new Map<string, string>();
+  let name = '';
+  let at = start;
+  while (at < end) {
+    const tag = bytes[at] as number;
+    if (tag !== 0x0a && tag !== 0x12) return undefined;
+    const length = readLength(bytes, at + 1, end, varint);
+    if (length === -1) return undefined;
+    const from = varint.next;
+    at = from + length;
+    if (tag === 0x0a) {
+      name = decodeText(bytes, from, at);
+      continue;
+    }
+    let key = '';
+    let value = '';
+    let inner = from;
+    while (inner < at) {
+      const innerTag = bytes[inner] as number;
+      if (innerTag !== 0x0a && innerTag !== 0x12) return undefined;
+      const innerLength = readLength(bytes, inner + 1, at, varint);
+      if (innerLength === -1) return undefined;
+      const innerStart = varint.next;
+      inner = innerStart + innerLength;
+      if (innerTag === 0x0a) key = decodeText(bytes, innerStart, inner);
+      else value = decodeText(bytes, innerStart, inner);
+    }
+    keys.set(key, value);
+  }
+  return { name, keys: sortKeys([...keys]) };
+}
+
+function decodeOddPath(bytes: Uint8Array): Path | undefined {
+  let message: PathMessage;
+  try {
+    if (!isNested(PathSchema, bytes)) return undefined;
+    message = fromBinary(PathSchema, bytes, { readUnknownFields: false });
+  } catch {
+    return undefined;
+  }
+  return pathFromMessage(message);
+}
+
+/** The path of a decoded message. String elements count only where there are no PathElems. */
+export function pathFromMessage(message: PathMessage | undefined): Path {
+  if (message === undefined) return ROOT_PATH;
+  const elem: PathElem[] =
+    message.elem.length > 0 || message.element.length === 0
+      ? message.elem.map(({ name, key }) => ({ name, keys: sortKeys(Object.entries(key)) }))
+      : message.element.map(stringElement);
+  return { origin: message.origin, target: message.target, elem };
+}
+
+/** `interface[name=eth0]` of the deprecated form; what is not written so is a name as it stands. */
+function stringElement(text: string): PathElem {
+  const parsed = text.includes('[') ? parsePath(`/${text.replaceAll('/', '\\/')}`) : undefined;
+  const elem = parsed?.path?.elem;
+  return elem?.length === 1 ? (elem[0] as PathElem) : { name: text, keys: [] };
+}
+
+/** The Path as a message for a request. */
+export function pathToMessage(path: Path): PathMessage {
+  const key = (elem: PathElem): { [name: string]: string } => Object.fromEntries(elem.keys);
+  return {
+    $typeName: 'gnmi.Path',
+    element: [],
+    origin: path.origin,
+    target: path.target,
+    elem: path.elem.map((elem) => ({ $typeName: 'gnmi.PathElem', name: elem.name, key: key(elem) })),
+  };
+}
+
+/** Equal for equal paths only; the count keeps an element without a name from looking like the root. */
+function canonicalText(path: Path): string {
+  return `${path.elem.length} ${path.target}\n${formatPath(path)}`;
+}
+
+function plainPathBytes(bytes: Uint8Array): Uint8Array | undefined {
+  const path = decodeOddPath(bytes);
+  return path === undefined ? undefined : toBinary(PathSchema, pathToMessage({ ...path, target: '' }));
+}

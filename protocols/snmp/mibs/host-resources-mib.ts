@@ -1,0 +1,148 @@
+/** Host resources (RFC 2790). */
+import type { MibModule } from '../mib.ts';
+
+export const HOST_RESOURCES_MIB: MibModule = {
+  name: 'HOST-RESOURCES-MIB',
+  source: 'RFC 2790',
+  scalars: [
+    ['hrSystemUptime', '1.3.6.1.2.1.25.1.1', 'TimeTicks'],
+    ['hrSystemDate', '1.3.6.1.2.1.25.1.2', 'OctetString', 'DateAndTime'],
+    ['hrSystemInitialLoadDevice', '1.3.6.1.2.1.25.1.3', 'Integer32'],
+    ['hrSystemInitialLoadParameters', '1.3.6.1.2.1.25.1.4', 'OctetString', 'InternationalDisplayString'],
+    ['hrSystemNumUsers', '1.3.6.1.2.1.25.1.5', 'Gauge32'],
+    ['hrSystemProcesses', '1.3.6.1.2.1.25.1.6', 'Gauge32'],
+    ['hrSystemMaxProcesses', '1.3.6.1.2.1.25.1.7', 'Integer32'],
+    ['hrMemorySize', '1.3.6.1.2.1.25.2.2', 'Integer32', 'KBytes'],
+    ['hrSWOSIndex', '1.3.6.1.2.1.25.4.1', 'Integer32'],
+    ['hrSWInstalledLastChange', '1.3.6.1.2.1.25.6.1', 'TimeTicks'],
+    ['hrSWInstalledLastUpdateTime', '1.3.6.1.2.1.25.6.2', 'TimeTicks'],
+  ],
+  tables: [
+    {
+      entry: 'hrStorageEntry',
+      oid: '1.3.6.1.2.1.25.2.3.1',
+      index: ['hrStorageIndex'],
+      columns: [
+        [1, 'hrStorageIndex', 'Integer32'],
+        [2, 'hrStorageType', 'ObjectIdentifier', 'AutonomousType'],
+        [3, 'hrStorageDescr', 'OctetString', 'DisplayString'],
+        [4, 'hrStorageAllocationUnits', 'Integer32'],
+        [5, 'hrStorageSize', 'Integer32'],
+        [6, 'hrStorageUsed', 'Integer32'],
+        [7, 'hrStorageAllocationFailures', 'Counter32'],
+      ],
+    },
+    {
+      entry: 'hrDeviceEntry',
+      oid: '1.3.6.1.2.1.25.3.2.1',
+      index: ['hrDeviceIndex'],
+      columns: [
+        [1, 'hrDeviceIndex', 'Integer32'],
+        [2, 'hrDeviceType', 'ObjectIdentifier', 'AutonomousType'],
+        [3, 'hrDeviceDescr', 'OctetString', 'DisplayString'],
+        [4, 'hrDeviceID', 'ObjectIdentifier', 'ProductID'],
+        [5, 'hrDeviceStatus', 'Integer32'],
+        [6, 'hrDeviceErrors', 'Counter32'],
+      ],
+    },
+    {
+      entry: 'hrProcessorEntry',
+      oid: '1.3.6.1.2.1.25.3.3.1',
+      index: ['hrDeviceIndex'],
+      columns: [
+        [1, 'hrProcessorFrwID', 'ObjectIdentifier', 'ProductID'],
+        [2, 'hrProcessorLoad', 'Integer32'],
+      ],
+    },
+    {
+      entry: 'hrNetworkEntry',
+      oid: '1.3.6.1.2.1.25.3.4.1',
+      index: ['hrDeviceIndex'],
+      columns: [[1, 'hrNetworkIfIndex', 'Integer32', 'InterfaceIndexOrZero']],
+    },
+    {
+      entry: 'hrPrinterEntry',
+      oid: '1.3.6.1.2.1.25.3.5.1',
+      index: ['hrDeviceIndex'],
+      columns: [
+        [1, 'hrPrinterStatus', 'Integer32'],
+        [2, 'hrPrinterDetectedErrorState', 'OctetString'],
+      ],
+    },
+    {
+      entry: 'hrDiskStorageEntry',
+      oid: '1.3.6.1.2.1.25.3.6.1',
+      index: ['hrDeviceIndex'],
+      columns: [
+        [1, 'hrDiskStorageAccess', 'Integer32'],
+        [2, 'hrDiskStorageMedia', 'Integer32'],
+        [3, 'hrDiskStorageRemoveble', 'Integer32', 'TruthValue'],
+        [4, 'hrDiskStorageCapacity', 'Integer32', 'KBytes'],
+      ],
+    },
+    {
+      entry: 'hrPartitionEntry',
+      oid: '1.3.6.1.2.1.25.3.7.1',
+      index: ['hrDeviceIndex', 'hrPartitionIndex'],
+      columns: [
+        [1, 'hrPartitionIndex', 'Integer32'],
+        [2, 'hrPartitionLabel', 'OctetString', 'InternationalDisplayString'],
+        [3, 'hrPartitionID', 'OctetString'],
+        [4, 'hrPartitionSize', 'Integer32', 'KBytes'],
+        [5, 'hrPartitionFSIndex', 'Integer32'],
+      ],
+    },
+    {
+      entry: 'hrFSEntry',
+      oid: '1.3.6.1.2.1.25.3.8.1',
+      index: ['hrFSIndex'],
+      columns: [
+        [1, 'hrFSIndex', 'Integer32'],
+        [2, 'hrFSMountPoint', 'OctetString', 'InternationalDisplayString'],
+        [3, 'hrFSRemoteMountPoint', 'OctetString', 'InternationalDisplayString'],
+        [4, 'hrFSType', 'ObjectIdentifier', 'AutonomousType'],
+        [5, 'hrFSAccess', 'Integer32'],
+        [6, 'hrFSBootable', 'Integer32', 'TruthValue'],
+        [7, 'hrFSStorageIndex', 'Integer32'],
+        [8, 'hrFSLastFullBackupDate', 'OctetString', 'DateAndTime'],
+        [9, 'hrFSLastPartialBackupDate', 'OctetString', 'DateAndTime'],
+      ],
+    },
+    {
+      entry: 'hrSWRunEntry',
+      oid: '1.3.6.1.2.1.25.4.2.1',
+      index: ['hrSWRunIndex'],
+      columns: [
+        [1, 'hrSWRunIndex', 'Integer32'],
+        [2, 'hrSWRunName', 'OctetString', 'InternationalDisplayString'],
+        [3, 'hrSWRunID', 'ObjectIdentifier', 'ProductID'],
+        [4, 'hrSWRunPath', 'OctetString', 'InternationalDisplayString'],
+        [5, 'hrSWRunParameters', 'OctetString', 'InternationalDisplayString'],
+        [6, 'hrSWRunType', 'Integer32'],
+        [7, 'hrSWRunStatus', 'Integer32'],
+      ],
+    },
+    {
+      entry: 'hrSWRunPerfEntry',
+      oid: '1.3.6.1.2.1.25.5.1.1',
+      augments: 'hrSWRunEntry',
+      index: [],
+      columns: [
+        [1, 'hrSWRunPerfCPU', 'Integer32'],
+        [2, 'hrSWRunPerfMem', 'Integer32', 'KBytes'],
+      ],
+    },
+    {
+      entry: 'hrSWInstalledEntry',
+      oid: '1.3.6.1.2.1.25.6.3.1',
+      index: ['hrSWInstalledIndex'],
+      columns: [
+        [1, 'hrSWInstalledIndex', 'Integer32'],
+        [2, 'hrSWInstalledName', 'OctetString', 'InternationalDisplayString'],
+        [3, 'hrSWInstalledID', 'ObjectIdentifier', 'ProductID'],
+        [4, 'hrSWInstalledType', 'Integer32'],
+        [5, 'hrSWInstalledDate', 'OctetString', 'DateAndTime'],
+      ],
+    },
+  ],
+};

@@ -1,0 +1,107 @@
+/** Link layer discovery (IEEE 802.1AB-2005). */
+import type { MibModule } from '../mib.ts';
+
+export const LLDP_MIB: MibModule = {
+  name: 'LLDP-MIB',
+  source: 'IEEE 802.1AB-2005',
+  scalars: [
+    ['lldpLocChassisIdSubtype', '1.0.8802.1.1.2.1.3.1', 'Integer32', 'LldpChassisIdSubtype'],
+    ['lldpLocChassisId', '1.0.8802.1.1.2.1.3.2', 'OctetString', 'LldpChassisId'],
+    ['lldpLocSysName', '1.0.8802.1.1.2.1.3.3', 'OctetString', 'SnmpAdminString'],
+    ['lldpLocSysDesc', '1.0.8802.1.1.2.1.3.4', 'OctetString', 'SnmpAdminString'],
+    ['lldpLocSysCapSupported', '1.0.8802.1.1.2.1.3.5', 'Bits', 'LldpSystemCapabilitiesMap'],
+    ['lldpLocSysCapEnabled', '1.0.8802.1.1.2.1.3.6', 'Bits', 'LldpSystemCapabilitiesMap'],
+  ],
+  tables: [
+    {
+      entry: 'lldpStatsTxPortEntry',
+      oid: '1.0.8802.1.1.2.1.2.6.1',
+      index: ['lldpStatsTxPortNum'],
+      notAccessible: ['lldpStatsTxPortNum'],
+      columns: [
+        [1, 'lldpStatsTxPortNum', 'Integer32', 'LldpPortNumber'],
+        [2, 'lldpStatsTxPortFramesTotal', 'Counter32'],
+      ],
+    },
+    {
+      entry: 'lldpStatsRxPortEntry',
+      oid: '1.0.8802.1.1.2.1.2.7.1',
+      index: ['lldpStatsRxPortNum'],
+      notAccessible: ['lldpStatsRxPortNum'],
+      columns: [
+        [1, 'lldpStatsRxPortNum', 'Integer32', 'LldpPortNumber'],
+        [2, 'lldpStatsRxPortFramesDiscardedTotal', 'Counter32'],
+        [3, 'lldpStatsRxPortFramesErrors', 'Counter32'],
+        [4, 'lldpStatsRxPortFramesTotal', 'Counter32'],
+        [5, 'lldpStatsRxPortTLVsDiscardedTotal', 'Counter32'],
+        [6, 'lldpStatsRxPortTLVsUnrecognizedTotal', 'Counter32'],
+        [7, 'lldpStatsRxPortAgeoutsTotal', 'Gauge32', 'ZeroBasedCounter32'],
+      ],
+    },
+    {
+      entry: 'lldpLocPortEntry',
+      oid: '1.0.8802.1.1.2.1.3.7.1',
+      index: ['lldpLocPortNum'],
+      notAccessible: ['lldpLocPortNum'],
+      columns: [
+        [1, 'lldpLocPortNum', 'Integer32', 'LldpPortNumber'],
+        [2, 'lldpLocPortIdSubtype', 'Integer32', 'LldpPortIdSubtype'],
+        [3, 'lldpLocPortId', 'OctetString', 'LldpPortId'],
+        [4, 'lldpLocPortDesc', 'OctetString', 'SnmpAdminString'],
+      ],
+    },
+    {
+      entry: 'lldpLocManAddrEntry',
+      oid: '1.0.8802.1.1.2.1.3.8.1',
+      index: ['lldpLocManAddrSubtype', 'lldpLocManAddr'],
+      notAccessible: ['lldpLocManAddrSubtype', 'lldpLocManAddr'],
+      columns: [
+        [1, 'lldpLocManAddrSubtype', 'Integer32', 'AddressFamilyNumbers'],
+        [2, 'lldpLocManAddr', 'OctetString', 'LldpManAddress'],
+        [3, 'lldpLocManAddrLen', 'Integer32'],
+        [4, 'lldpLocManAddrIfSubtype', 'Integer32', 'LldpManAddrIfSubtype'],
+        [5, 'lldpLocManAddrIfId', 'Integer32'],
+        [6, 'lldpLocManAddrOID', 'ObjectIdentifier'],
+      ],
+    },
+    {
+      entry: 'lldpRemEntry',
+      oid: '1.0.8802.1.1.2.1.4.1.1',
+      index: ['lldpRemTimeMark', 'lldpRemLocalPortNum', 'lldpRemIndex'],
+      notAccessible: ['lldpRemTimeMark', 'lldpRemLocalPortNum', 'lldpRemIndex'],
+      columns: [
+        [1, 'lldpRemTimeMark', 'TimeTicks', 'TimeFilter'],
+        [2, 'lldpRemLocalPortNum', 'Integer32', 'LldpPortNumber'],
+        [3, 'lldpRemIndex', 'Integer32'],
+        [4, 'lldpRemChassisIdSubtype', 'Integer32', 'LldpChassisIdSubtype'],
+        [5, 'lldpRemChassisId', 'OctetString', 'LldpChassisId'],
+        [6, 'lldpRemPortIdSubtype', 'Integer32', 'LldpPortIdSubtype'],
+        [7, 'lldpRemPortId', 'OctetString', 'LldpPortId'],
+        [8, 'lldpRemPortDesc', 'OctetString', 'SnmpAdminString'],
+        [9, 'lldpRemSysName', 'OctetString', 'SnmpAdminString'],
+        [10, 'lldpRemSysDesc', 'OctetString', 'SnmpAdminString'],
+        [11, 'lldpRemSysCapSupported', 'Bits', 'LldpSystemCapabilitiesMap'],
+        [12, 'lldpRemSysCapEnabled', 'Bits', 'LldpSystemCapabilitiesMap'],
+      ],
+    },
+    {
+      entry: 'lldpRemManAddrEntry',
+      oid: '1.0.8802.1.1.2.1.4.2.1',
+      index: [
+        'lldpRemTimeMark',
+        'lldpRemLocalPortNum',
+        'lldpRemIndex',
+        'lldpRemManAddrSubtype',
+        'lldpRemManAddr',
+      ],
+      notAccessible: ['lldpRemManAddrSubtype', 'lldpRemManAddr'],
+      columns: [
+        [1, 'lldpRemManAddrSubtype', 'Integer32', 'AddressFamilyNumbers'],
+        [2, 'lldpRemManAddr', 'OctetString', 'LldpManAddress'],
+        [3, 'lldpRemManAddrIfSubtype', 'Integer32', 'LldpManAddrIfSubtype'],
+        [4, 'lldpRemManAddrIfId', 'Integer32'],
+        [5, 'lldpRemManAddrOID', 'ObjectIdentifier'],
+      ],
+    },
+  ],
+};

@@ -1,0 +1,199 @@
+/** The User-based Security Model: what guards a v3 message (RFC 3414, RFC 3826, RFC 7860). */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
+import { BerReader, BerWriter, copyBytes, Tag } from './ber.ts';
+import {
+  decodeV3Message,
+  MessageFlag,
+  USM_SECURITY_MODEL,
+  type V3Message,
+  VERSION_NUMBER,
+} from './message.ts';
+import type { Decoded } from './pdu.ts';
+import { AUTH_PROTOCOLS, type AuthProtocol, PRIV_PROTOCOLS, type PrivProtocol } from './usm-key.ts';
+
+/** RFC 3414 §2.2.3: messages further off than this are out of the time window. */
+export const TIME_WINDOW_SECONDS = 150;
+
+export const MAX_ENGINE_BOOTS = 0x7fff_ffff;
+
+/** A user's keys at one engine. Without `auth` the level is noAuthNoPriv, without `priv` authNoPriv. */
+export interface LocalizedUser {
+  readonly name: Uint8Array;
+  readonly auth?: { readonly protocol: AuthProtocol; readonly key: KeyObject };
+  readonly priv?: { readonly protocol: PrivProtocol; readonly key: Uint8Array };
+}
+
+export function authenticationKey(key: Uint8Array): KeyObject {
+  return createSecretKey(key);
+}
+
+/** RFC 3414 §2.4, usmSecurityParameters. */
+export interface UsmParameters {
+  readonly engineId: Uint8Array;
+  readonly engineBoots: number;
+  readonly engineTime: number;
+  readonly userName: Uint8Array;
+  readonly authParameters: Uint8Array;
+  readonly privParameters: Uint8Array;
+}
+
+export interface UsmMessage extends V3Message {
+  readonly usm: UsmParameters;
+}
+
+/** Takes a v3 message and its USM parameters apart; nothing is verified or decrypted. */
+export function decodeUsmMessage(bytes: Uint8Array): Decoded<UsmMessage> {
+  const message = decodeV3Message(bytes);
+  if (!message.ok) return message;
+  if (message.value.securityModel !== USM_SECURITY_MODEL) {
+    return { ok: false, reason: `security model ${message.value.securityModel}` };
+  }
+  const reader = new BerReader(message.value.securityParameters).readConstructed(Tag.sequence);
+  const usm: UsmParameters = {
+    engineId: reader.readBytes(Tag.octetString),
+    engineBoots: reader.readInteger(),
+    engineTime: reader.readInteger(),
+    userName: reader.readBytes(Tag.octetString),
+    authParameters: reader.readBytes(Tag.octetString),
+    privParameters: reader.readBytes(Tag.octetString),
+  };
+  if (reader.failure !== undefined) return { ok: false, reason: reader.failure };
+  if (usm.engineBoots < 0 || usm.engineTime < 0)
+    return { ok: false, reason: 'negative engine boots or time' };
+  return { ok: true, value: { ...message.value, usm } };
+}
+
+export interface UsmHeader {
+  readonly messageId: number;
+  readonly maxSize: number;
+  readonly reportable: boolean;
+  readonly engineId: Uint8Array;
+  readonly engineBoots: number;
+  readonly engineTime: number;
+  /** Eight bytes that never repeat under one key: the salt of DES and AES. Unused without privacy. */
+  readonly salt: Uint8Array;
+}
+
+/** Encrypts, wraps and signs a scoped PDU at the level that the user's keys give (RFC 3414 §3.1). */
+export function sealUsmMessage(header: UsmHeader, user: LocalizedUser, scopedPdu: Uint8Array): Uint8Array {
+  const writer = new BerWriter(scopedPdu.length + 192);
+  let privParameters: Uint8Array = EMPTY;
+  if (user.priv === undefined) {
+    writer.raw(scopedPdu);
+  } else {
+    privParameters = header.salt;
+    writer.primitive(Tag.octetString, encrypt(user.priv, header, scopedPdu));
+  }
+  const macBytes = user.auth === undefined ? 0 : AUTH_PROTOCOLS[user.auth.protocol].macBytes;
+  const parameters = writer.length;
+  writer.primitive(Tag.octetString, privParameters);
+  writer.raw(ZEROS.subarray(0, macBytes));
+  const macFromEnd = writer.length;
+  writer.header(Tag.octetString, macBytes);
+  writer.primitive(Tag.octetString, user.name);
+  writer.integer(header.engineTime);
+  writer.integer(header.engineBoots);
+  writer.primitive(Tag.octetString, header.engineId);
+  writer.wrap(Tag.sequence, parameters);
+  writer.wrap(Tag.octetString, parameters);
+  const globalData = writer.length;
+  writer.integer(USM_SECURITY_MODEL);
+  writer.primitive(
+    Tag.octetString,
+    Uint8Array.of(
+      (user.auth === undefined ? 0 : MessageFlag.auth) |
+        (user.priv === undefined ? 0 : MessageFlag.priv) |
+        (header.reportable ? MessageFlag.reportable : 0),
+    ),
+  );
+  writer.integer(header.maxSize);
+  writer.integer(header.messageId);
+  writer.wrap(Tag.sequence, globalData);
+  writer.integer(VERSION_NUMBER.v3);
+  writer.wrap(Tag.sequence, 0);
+  const message = writer.finish();
+  if (user.auth !== undefined) message.set(mac(user.auth, message), message.length - macFromEnd);
+  return message;
+}
+
+/** Whether the message carries the digest that this user's key gives (RFC 3414 §6.3.2, §7.3.2). */
+export function verifyDigest(bytes: Uint8Array, message: UsmMessage, user: LocalizedUser): boolean {
+  if (user.auth === undefined) return false;
+  const carried = message.usm.authParameters;
+  if (carried.length !== AUTH_PROTOCOLS[user.auth.protocol].macBytes) return false;
+  // The digest was made with zeros in its own place.
+  const at = carried.byteOffset - bytes.byteOffset;
+  const received = copyBytes(carried);
+  bytes.fill(0, at, at + received.length);
+  const expected = mac(user.auth, bytes);
+  bytes.set(received, at);
+  return timingSafeEqual(expected, received);
+}
+
+/** The scoped PDU of a message in clear, a cipher's padding possibly behind it; undefined when it cannot be. */
+export function decryptScopedPdu(message: UsmMessage, user: LocalizedUser): Uint8Array | undefined {
+  if (!message.encrypted) return message.data;
+  if (user.priv === undefined || message.usm.privParameters.length !== 8) return undefined;
+  return decrypt(user.priv, message.usm, message.data);
+}
+
+interface CipherTime {
+  readonly engineBoots: number;
+  readonly engineTime: number;
+}
+
+type PrivacyKey = NonNullable<LocalizedUser['priv']>;
+
+function encrypt(priv: PrivacyKey, header: CipherTime & { salt: Uint8Array }, plain: Uint8Array): Uint8Array {
+  const { cipher, key, iv } = cipherParameters(priv, header, header.salt);
+  const encryptor = createCipheriv(cipher, key, iv);
+  if (priv.protocol !== 'des') return encryptor.update(plain);
+  encryptor.setAutoPadding(false);
+  // RFC 3414 §8.1.1.2: any padding to whole blocks; the inner length tells where the PDU ends.
+  const padded = new Uint8Array(Math.ceil(plain.length / 8) * 8);
+  padded.set(plain);
+  return encryptor.update(padded);
+}
+
+function decrypt(priv: PrivacyKey, usm: UsmParameters, data: Uint8Array): Uint8Array | undefined {
+  if (priv.protocol === 'des' && (data.length % 8 !== 0 || data.length === 0)) return undefined;
+  const { cipher, key, iv } = cipherParameters(priv, usm, usm.privParameters);
+  const decryptor = createDecipheriv(cipher, key, iv);
+  if (priv.protocol === 'des') decryptor.setAutoPadding(false);
+  return decryptor.update(data);
+}
+
+function cipherParameters(
+  priv: PrivacyKey,
+  time: CipherTime,
+  salt: Uint8Array,
+): { cipher: string; key: Uint8Array; iv: Uint8Array } {
+  const { cipher } = PRIV_PROTOCOLS[priv.protocol];
+  if (priv.protocol === 'des') {
+    const des = priv.key.subarray(0, 8);
+    // RFC 3414 §8.1.1.1: IV = pre-IV XOR salt.
+    const iv = Uint8Array.from(priv.key.subarray(8, 16), (byte, at) => byte ^ (salt[at] as number));
+    return { cipher, key: Buffer.concat([des, des, des]), iv };
+  }
+  // RFC 3826 §3.1.2.1: IV = boots ‖ time ‖ salt.
+  const iv = Buffer.allocUnsafe(16);
+  iv.writeUInt32BE(time.engineBoots, 0);
+  iv.writeUInt32BE(time.engineTime, 4);
+  iv.set(salt, 8);
+  return { cipher, key: priv.key, iv };
+}
+
+function mac(auth: NonNullable<LocalizedUser['auth']>, message: Uint8Array): Uint8Array {
+  const row = AUTH_PROTOCOLS[auth.protocol];
+  return createHmac(row.hash, auth.key).update(message).digest().subarray(0, row.macBytes);
+}
+
+const EMPTY = new Uint8Array(0);
+const ZEROS = new Uint8Array(64);
