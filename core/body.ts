@@ -1,0 +1,196 @@
+import * as z from 'zod';
+import { invalidBody, type MemberError, type MemberErrorCode } from './problem.ts';
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** What is legal, to follow "<member> is", e.g. `0 or 3 to 65535 seconds`. */
+    legal?: string;
+  }
+}
+
+/**
+ * Checks a JSON body against a strict object schema and returns it with defaults filled in.
+ *
+ * Members named in `readOnly` are dropped before anything is looked at, whatever their type: a body that GET gave
+ * is one that PUT takes. Throws one `invalid-body` Problem with every failure; an unknown member is named with the
+ * nearest known one.
+ */
+export function validateBody<Schema extends z.ZodObject>(
+  schema: Schema,
+  readOnly: readonly string[],
+  body: unknown,
+): z.output<Schema> {
+  const writable = isRecord(body)
+    ? Object.fromEntries(Object.entries(body).filter(([member]) => !readOnly.includes(member)))
+    : body;
+  const result = schema.safeParse(writable);
+  if (result.success) return result.data;
+  throw invalidBody(result.error.issues.flatMap((issue) => memberErrors(issue, schema, writable)));
+}
+
+/** The members in the order of the declaration: what was stored comes back in no order, and people read it in that one. */
+export function inDeclaredOrder<Configuration extends object>(
+  schema: z.ZodObject,
+  configuration: Configuration,
+): Configuration {
+  const members = Object.keys(schema.shape) as Array<keyof Configuration>;
+  return Object.fromEntries(
+    members.filter((member) => member in configuration).map((member) => [member, configuration[member]]),
+  ) as Configuration;
+}
+
+/** A check that zod has no word for: `{ code }` tells which of our codes it is. */
+export function refusal(code: MemberErrorCode): { params: { code: MemberErrorCode } } {
+  return { params: { code } };
+}
+
+function memberErrors(issue: z.core.$ZodIssue, schema: z.ZodObject, body: unknown): MemberError[] {
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownMembers(schema, path);
+    return issue.keys.map((key) => ({
+      pointer: jsonPointer([...path, key]),
+      code: 'unknown-member',
+      detail: unknownMemberDetail(key, known),
+    }));
+  }
+  const member = path.at(-1) ?? 'the body';
+  const value = valueAt(body, path);
+  const legal = metaAt(schema, path)?.legal;
+  const code = codeOf(issue, value);
+  const detail = {
+    required: `${member} is required`,
+    'wrong-type': `${member} is ${legal ?? expectation(issue)}, not ${typeName(value)}`,
+  } as Partial<Record<MemberErrorCode, string>>;
+  return [
+    {
+      pointer: jsonPointer(path),
+      code,
+      detail:
+        issue.code === 'custom' && issue.message !== ''
+          ? issue.message
+          : (detail[code] ?? `${member} is ${legal ?? issue.message}`),
+    },
+  ];
+}
+
+function codeOf(issue: z.core.$ZodIssue, value: unknown): MemberErrorCode {
+  switch (issue.code) {
+    case 'invalid_type':
+      return value === undefined ? 'required' : 'wrong-type';
+    case 'too_small':
+    case 'too_big':
+    case 'not_multiple_of':
+      return 'out-of-range';
+    case 'custom':
+      return (issue.params?.['code'] as MemberErrorCode | undefined) ?? 'invalid-format';
+    case 'invalid_union':
+      return value === undefined ? 'required' : 'wrong-type';
+    case 'invalid_value':
+      return value === undefined ? 'required' : typeof value === 'string' ? 'invalid-format' : 'wrong-type';
+    default:
+      return 'invalid-format';
+  }
+}
+
+function unknownMemberDetail(member: string, known: readonly string[]): string {
+  const nearest = nearestName(member, known);
+  return nearest === undefined ? `${member} is not a member here` : `did you mean ${nearest}?`;
+}
+
+/** The known name with the fewest edits from `name`, if it takes at most a third of its letters. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({
+      candidate,
+      edits: editDistance(name.toLowerCase().replaceAll('_', '-'), candidate),
+    }))
+    .sort((a, b) => a.edits - b.edits);
+  const best = ranked[0];
+  return best !== undefined && best.edits <= Math.max(1, Math.floor(best.candidate.length / 3))
+    ? best.candidate
+    : undefined;
+}
+
+/** Levenshtein distance; names longer than 64 characters are far from everything. */
+function editDistance(a: string, b: string): number {
+  if (a.length > 64) return Number.POSITIVE_INFINITY;
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const substitution = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(substitution, (previous[j] as number) + 1, (current[j - 1] as number) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] as number;
+}
+
+/** RFC 6901; the empty path is the body itself. */
+function jsonPointer(path: readonly string[]): string {
+  return path.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function valueAt(body: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, segment) =>
+      isRecord(value) || Array.isArray(value) ? (value as Record<string, unknown>)[segment] : undefined,
+    body,
+  );
+}
+
+function schemaAt(schema: z.core.$ZodType, path: readonly string[]): z.core.$ZodType | undefined {
+  let current: z.core.$ZodType | undefined = schema;
+  for (const segment of path) {
+    current = unwrapped(current);
+    if (current instanceof z.ZodObject) current = current.shape[segment];
+    else if (current instanceof z.ZodArray) current = current.element;
+    else if (current instanceof z.ZodRecord) current = current.valueType;
+    else return undefined;
+    if (current === undefined) return undefined;
+  }
+  return current;
+}
+
+function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  let current = schema;
+  while (
+    current instanceof z.ZodDefault ||
+    current instanceof z.ZodOptional ||
+    current instanceof z.ZodNullable ||
+    current instanceof z.ZodPrefault
+  ) {
+    current = current.unwrap();
+  }
+  return current;
+}
+
+function metaAt(schema: z.core.$ZodType, path: readonly string[]): z.GlobalMeta | undefined {
+  const found = schemaAt(schema, path);
+  return found === undefined ? undefined : z.globalRegistry.get(found);
+}
+
+function knownMembers(schema: z.core.$ZodType, path: readonly string[]): readonly string[] {
+  const found = unwrapped(schemaAt(schema, path));
+  return found instanceof z.ZodObject ? Object.keys(found.shape) : [];
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_type' ? `of type ${issue.expected}` : 'something else';
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'number' && !Number.isInteger(value)) return 'a fraction';
+  return (
+    { string: 'a string', number: 'a number', boolean: 'a boolean', object: 'an object' }[
+      typeof value as string
+    ] ?? typeof value
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import { refusal } from './body.ts';
+
+/** A number within bounds, or 0 for what `meaningOfZero` says; 0 when omitted. */
+export const zeroOr = (minimum: number, maximum: number, unit: string, meaningOfZero: string) =>
+  z
+    .int()
+    .refine((value) => value === 0 || (value >= minimum && value <= maximum), {
+      ...refusal('out-of-range'),
+      error: '',
+    })
+    .default(0)
+    .meta({
+      legal: `0 (${meaningOfZero}) or ${minimum} to ${maximum}${unit}`,
+      anyOf: [{ const: 0 }, { minimum, maximum }],
+    });

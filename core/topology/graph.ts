@@ -1,0 +1,545 @@
+/**
+ * The merged topology: one object for each identity, with the copies of all peers that tell it, and the nodes that
+ * links name. It listens to the Adj-RIBs-In, so that a change costs what it touches and not the network's size.
+ */
+import type { LinkStateSafi } from '../../protocols/bgp/ls/code-point.ts';
+import { NlriScan } from '../../protocols/bgp/ls/nlri-scan.ts';
+import { AdjRibIn, type AdjRibInListener, type Copy, sameOctets } from './adj-rib-in.ts';
+import {
+  kindOf,
+  type NodeReference,
+  nodeKey,
+  nodeNlri,
+  type ObjectKind,
+  objectKey,
+  publicId,
+} from './identity.ts';
+import type { DerivedLoss } from './liveness.ts';
+import type { LogEntry } from './log.ts';
+import { LinkGroup, type Pairing, UNPAIRED } from './pairing.ts';
+import { isPseudonode } from './pseudonode.ts';
+
+/** Live copies that differ for longer than this are a conflict: reflectors need a moment to hear of a change. */
+export const CONFLICT_AFTER_MILLISECONDS = 30_000;
+
+/** One identity, as told by one or more peers. */
+export class TopologyObject {
+  readonly key: string;
+  readonly kind: ObjectKind;
+  readonly nlriType: number;
+  readonly safi: LinkStateSafi;
+  readonly nlri: Uint8Array;
+  /** By peer id, ascending; empty once the object is gone. */
+  copies: Copy[] = [];
+  /** The node itself, a link's near end, a prefix's or SID's node; null when the NLRI names none. */
+  localNode: TopologyNode | null = null;
+  /** A link's far end. */
+  remoteNode: TopologyNode | null = null;
+  /** The links between the same two nodes; null for other kinds and for links that are one-way by nature. */
+  group: LinkGroup | null = null;
+  /** Since when live copies have differed; 0 while they agree. */
+  differsSince = 0;
+  /** The graph's generation when this object's view may last have become another. */
+  touchedAt = 0;
+  /** Whether an index has it. */
+  indexed = false;
+  #id: string | undefined;
+
+  constructor(key: string, safi: LinkStateSafi, nlri: Uint8Array) {
+    this.key = key;
+    this.safi = safi;
+    this.nlri = nlri;
+    this.nlriType = ((nlri[0] as number) << 8) | (nlri[1] as number);
+    this.kind = kindOf(this.nlriType);
+  }
+
+  get id(): string {
+    this.#id ??= publicId(this.kind, this.safi, this.nlri);
+    return this.#id;
+  }
+}
+
+/** A node as links and prefixes name it, whether or not it was ever advertised. */
+export class TopologyNode {
+  readonly key: string;
+  readonly safi: LinkStateSafi;
+  /** The NLRI that it has, or would have. */
+  readonly nlri: Uint8Array;
+  /** Its node NLRIs: one, unless a peer adds odd TLVs to the descriptors; empty: known only by others. */
+  objects: TopologyObject[] = [];
+  /** Links with this node at either end. */
+  readonly links = new Set<TopologyObject>();
+  /** Prefixes, SIDs and policies that belong to it. */
+  readonly belongings = new Set<TopologyObject>();
+  /** As those of an object: a node that only links name is listed as it stands. */
+  touchedAt = 0;
+  indexed = false;
+  #id: string | undefined;
+  #pseudonode: boolean | undefined;
+
+  constructor(key: string, safi: LinkStateSafi, nlri: Uint8Array) {
+    this.key = key;
+    this.safi = safi;
+    this.nlri = nlri;
+  }
+
+  get id(): string {
+    this.#id ??= publicId('node', this.safi, this.nlri);
+    return this.#id;
+  }
+
+  get pseudonode(): boolean {
+    this.#pseudonode ??= isPseudonode(this.safi, this.nlri);
+    return this.#pseudonode;
+  }
+
+  get advertised(): boolean {
+    return this.objects.length > 0;
+  }
+
+  /** Whether the API lists it: advertised, or the end of a link. */
+  get listed(): boolean {
+    return this.objects.length > 0 || this.links.size > 0;
+  }
+}
+
+/** One peer's part of the graph. */
+export class GraphPeer {
+  readonly id: number;
+  rib: AdjRibIn;
+  preference = 100;
+  /** A loss that readers conclude because nobody wrote it. */
+  derivedLoss: DerivedLoss | null = null;
+  /** Its copies are in the merged objects; not so once they are gone in all but the log. */
+  attached = true;
+
+  constructor(id: number, rib: AdjRibIn) {
+    this.id = id;
+    this.rib = rib;
+  }
+
+  /** What is not in the log, as one number: when it changes, the flags of all its objects may have changed. */
+  get beliefs(): number {
+    const loss = this.derivedLoss === null ? 0 : 1 + (Math.floor(this.derivedLoss.at / 1000) % 65_536);
+    return (loss * 2 + (this.attached ? 0 : 1)) * 65_536 + this.preference;
+  }
+
+  isLive(copy: Copy): boolean {
+    return this.derivedLoss === null && !this.rib.isStale(copy);
+  }
+
+  staleSince(copy: Copy): number | null {
+    return this.rib.staleSince(copy) ?? this.derivedLoss?.at ?? null;
+  }
+
+  purgeAt(copy: Copy): number | null {
+    if (this.rib.isStale(copy)) return this.rib.purgeAt;
+    return this.derivedLoss?.purgeAt ?? null;
+  }
+}
+
+/** What happened to one copy, as the change log and the event list need it. */
+export interface GraphChange {
+  readonly at: number;
+  readonly action: 'added' | 'changed' | 'recovered' | 'removed' | 'purged' | 'stale' | 'conflict-cleared';
+  readonly object: TopologyObject;
+  readonly peerId: number;
+  readonly before: Uint8Array | null;
+  readonly after: Uint8Array | null;
+  /** Of a conflict that is cleared: since when the copies had differed. Else 0. */
+  readonly differedSince: number;
+}
+
+export interface GraphListener {
+  changed(change: GraphChange): void;
+  /** A peer's session began, ended or was synchronised: the flags of all of its objects may be others now. */
+  sessionChanged(peerId: number): void;
+}
+
+export class TopologyGraph implements AdjRibInListener {
+  readonly objects = new Map<string, TopologyObject>();
+  readonly nodes = new Map<string, TopologyNode>();
+  readonly peers = new Map<number, GraphPeer>();
+  /** Objects of which live copies differ. */
+  readonly differing = new Set<TopologyObject>();
+  readonly #groups = new Map<string, LinkGroup>();
+  readonly #scan = new NlriScan();
+  readonly #listener: GraphListener | undefined;
+  /** Goes up with everything that could change an answer; for caches. */
+  generation = 0;
+  /** The generation when flags of very many objects, as whether they are stale, may last have become others. */
+  flagsTouchedAt = 0;
+  /** What came or went since somebody took it. What came and went in between is not in it. */
+  readonly #moved = new Map<ObjectKind, Set<TopologyObject | TopologyNode>>();
+
+  constructor(listener?: GraphListener) {
+    this.#listener = listener;
+  }
+
+  /** The peer's part, made when new. */
+  peer(id: number): GraphPeer {
+    let peer = this.peers.get(id);
+    if (peer === undefined) {
+      peer = new GraphPeer(id, new AdjRibIn(id, this));
+      this.peers.set(id, peer);
+    }
+    return peer;
+  }
+
+  /** Takes a whole Adj-RIB-In in place of what the peer had; it must have been made with this graph as listener. */
+  replace(rib: AdjRibIn): GraphPeer {
+    const peer = this.peer(rib.peerId);
+    if (peer.attached) for (const copy of peer.rib.copies.values()) this.#detach(copy);
+    peer.rib = rib;
+    if (peer.attached) for (const copy of rib.copies.values()) this.#reattach(copy);
+    this.#touchFlags();
+    return peer;
+  }
+
+  forget(peerId: number): void {
+    const peer = this.peers.get(peerId);
+    if (peer === undefined) return;
+    if (peer.attached) for (const copy of peer.rib.copies.values()) this.#detach(copy);
+    this.peers.delete(peerId);
+    this.#touchFlags();
+  }
+
+  /**
+   * What a reader knows besides the log. `gone`: the peer is deleted or disabled, or the time of its stale copies
+   * has passed, and the log does not say so yet.
+   */
+  setCircumstances(
+    peer: GraphPeer,
+    circumstances: { preference: number; derivedLoss: DerivedLoss | null; gone: boolean },
+    now: number,
+  ): void {
+    const before = peer.derivedLoss;
+    const lossChanged = (before === null) !== (circumstances.derivedLoss === null);
+    const timesChanged =
+      before?.at !== circumstances.derivedLoss?.at || before?.purgeAt !== circumstances.derivedLoss?.purgeAt;
+    if (timesChanged || peer.preference !== circumstances.preference) this.#touchFlags();
+    peer.preference = circumstances.preference;
+    peer.derivedLoss = circumstances.derivedLoss;
+    if (peer.attached === circumstances.gone) {
+      peer.attached = !circumstances.gone;
+      for (const copy of peer.rib.copies.values()) {
+        if (peer.attached) this.#reattach(copy);
+        else this.#detach(copy);
+      }
+      this.#touchFlags();
+    } else if (lossChanged) {
+      this.#recompare(peer.rib, now);
+      this.#touchFlags();
+    }
+  }
+
+  /** What came or went of a kind since the last call: for an index, of which a graph has one. */
+  takeMoved(kind: ObjectKind): Iterable<TopologyObject | TopologyNode> {
+    const moved = this.#moved.get(kind) ?? [];
+    this.#moved.delete(kind);
+    return moved;
+  }
+
+  /** Whether a node is in the topology without an NLRI of its own: other objects name it. */
+  listsAlone(node: TopologyNode): boolean {
+    return node.listed && !node.advertised && this.nodes.get(node.key) === node;
+  }
+
+  find(safi: LinkStateSafi, nlri: Uint8Array): TopologyObject | undefined {
+    return this.objects.get(objectKey(safi, nlri));
+  }
+
+  added(copy: Copy, at: number): void {
+    const object = this.#attachIfPresent(copy, at);
+    this.#tell({ at, action: 'added', object, peerId: copy.rib.peerId, before: null, after: copy.attribute });
+  }
+
+  changed(copy: Copy, before: Uint8Array | null, at: number): void {
+    const object = this.objectOf(copy);
+    this.#touchWithNeighbors(object);
+    this.#compare(object, at, copy.rib.peerId);
+    this.#tell({ at, action: 'changed', object, peerId: copy.rib.peerId, before, after: copy.attribute });
+  }
+
+  confirmed(copy: Copy, at: number): void {
+    const object = this.objectOf(copy);
+    this.#touchWithNeighbors(object);
+    this.#compare(object, at, copy.rib.peerId);
+    const { attribute } = copy;
+    this.#tell({
+      at,
+      action: 'recovered',
+      object,
+      peerId: copy.rib.peerId,
+      before: attribute,
+      after: attribute,
+    });
+  }
+
+  removed(copy: Copy, entry: LogEntry): void {
+    const object = this.objectOf(copy);
+    if (this.#isAttached(copy)) this.#detach(copy, entry.at);
+    const action = entry.kind === 'remove' ? 'removed' : 'purged';
+    const { attribute } = copy;
+    this.#tell({
+      at: entry.at,
+      action,
+      object,
+      peerId: copy.rib.peerId,
+      before: attribute,
+      after: null,
+    });
+  }
+
+  sessionChanged(rib: AdjRibIn, entry: LogEntry): void {
+    this.#touchFlags();
+    this.#listener?.sessionChanged(rib.peerId);
+    if (entry.kind === 'end-of-rib') return;
+    this.#recompare(rib, entry.at);
+    if (entry.kind !== 'session-lost' || this.#listener === undefined) return;
+    for (const copy of rib.copies.values()) {
+      if (rib.staleSince(copy) !== entry.at) continue;
+      const { attribute } = copy;
+      const object = this.objectOf(copy);
+      const peerId = rib.peerId;
+      this.#tell({ at: entry.at, action: 'stale', object, peerId, before: attribute, after: attribute });
+    }
+  }
+
+  /** The copy that the API shows: live before stale, lower preference, the later change, lower peer id. */
+  selected(object: TopologyObject): Copy {
+    let best = object.copies[0] as Copy;
+    for (let index = 1; index < object.copies.length; index += 1) {
+      const copy = object.copies[index] as Copy;
+      if (this.#isBetter(copy, best)) best = copy;
+    }
+    return best;
+  }
+
+  /** When a difference last became a conflict by age alone; 0: none did. */
+  lastTimedChange(now: number): number {
+    let last = 0;
+    for (const object of this.differing) {
+      if (this.inConflict(object, now)) {
+        last = Math.max(last, object.differsSince + CONFLICT_AFTER_MILLISECONDS);
+      }
+    }
+    return last;
+  }
+
+  /** The other direction of a link. */
+  pairing(link: TopologyObject): Pairing {
+    return link.group?.pairing(link, (other) => this.selected(other).attribute) ?? UNPAIRED;
+  }
+
+  isLive(copy: Copy): boolean {
+    return this.peers.get(copy.rib.peerId)?.isLive(copy) ?? false;
+  }
+
+  /** Stale: no live copy is left. */
+  isStale(object: TopologyObject): boolean {
+    return !object.copies.some((copy) => this.isLive(copy));
+  }
+
+  inConflict(object: TopologyObject, now: number): boolean {
+    return object.differsSince !== 0 && now - object.differsSince > CONFLICT_AFTER_MILLISECONDS;
+  }
+
+  #isBetter(copy: Copy, than: Copy): boolean {
+    const a = this.peers.get(copy.rib.peerId) as GraphPeer;
+    const b = this.peers.get(than.rib.peerId) as GraphPeer;
+    const live = a.isLive(copy);
+    if (live !== b.isLive(than)) return live;
+    if (a.preference !== b.preference) return a.preference < b.preference;
+    if (copy.changedAt !== than.changedAt) return copy.changedAt > than.changedAt;
+    return a.id < b.id;
+  }
+
+  #touch(thing: TopologyObject | TopologyNode): void {
+    this.generation += 1;
+    thing.touchedAt = this.generation;
+  }
+
+  /** A link's pairing depends on all links between the same nodes, and so does a node that only links name. */
+  #touchWithNeighbors(object: TopologyObject): void {
+    this.#touch(object);
+    if (object.kind !== 'link') return;
+    if (object.localNode !== null) this.#touch(object.localNode);
+    if (object.remoteNode !== null) this.#touch(object.remoteNode);
+    if (object.group === null) return;
+    object.group.touch();
+    for (const link of object.group.links) this.#touch(link);
+  }
+
+  #touchFlags(): void {
+    this.generation += 1;
+    this.flagsTouchedAt = this.generation;
+  }
+
+  /** Something is there, or is no longer: an index that has it, or should, has to learn it. */
+  #move(thing: TopologyObject | TopologyNode, isThere: boolean): void {
+    const kind = 'kind' in thing ? thing.kind : 'node';
+    let moved = this.#moved.get(kind);
+    if (moved === undefined) {
+      moved = new Set();
+      this.#moved.set(kind, moved);
+    }
+    if (isThere || thing.indexed) moved.add(thing);
+    else moved.delete(thing);
+  }
+
+  #tell(change: Omit<GraphChange, 'differedSince'>, differedSince = 0): void {
+    this.generation += 1;
+    this.#listener?.changed({ ...change, differedSince });
+  }
+
+  #isAttached(copy: Copy): boolean {
+    const peer = this.peers.get(copy.rib.peerId);
+    return peer?.attached === true && peer.rib === copy.rib;
+  }
+
+  #attachIfPresent(copy: Copy, at: number): TopologyObject {
+    return this.#isAttached(copy) ? this.#attach(copy, at) : this.objectOf(copy);
+  }
+
+  /** The object of a copy, also when it is not in the graph now: then one that stands alone, to tell of it. */
+  objectOf(copy: Copy): TopologyObject {
+    const known = this.objects.get(copy.key);
+    if (known !== undefined) return known;
+    const object = new TopologyObject(copy.key, copy.safi, copy.nlri);
+    this.#name(object, false);
+    return object;
+  }
+
+  #attach(copy: Copy, at: number): TopologyObject {
+    let object = this.objects.get(copy.key);
+    if (object === undefined) {
+      object = new TopologyObject(copy.key, copy.safi, copy.nlri);
+      this.objects.set(copy.key, object);
+      this.#join(object);
+      this.#move(object, true);
+    }
+    const place = object.copies.findIndex((other) => other.rib.peerId > copy.rib.peerId);
+    if (place < 0) object.copies.push(copy);
+    else object.copies.splice(place, 0, copy);
+    this.#touchWithNeighbors(object);
+    this.#compare(object, at, copy.rib.peerId);
+    return object;
+  }
+
+  /** A copy that is not new: what it differs from, it has differed from since the later of the two came. */
+  #reattach(copy: Copy): void {
+    let at = copy.receivedAt;
+    for (const other of this.objects.get(copy.key)?.copies ?? []) at = Math.max(at, other.receivedAt);
+    this.#attach(copy, at);
+  }
+
+  #detach(copy: Copy, at = copy.rib.lastAt): void {
+    const object = this.objects.get(copy.key);
+    if (object === undefined) return;
+    object.copies = object.copies.filter((other) => other !== copy);
+    this.#touchWithNeighbors(object);
+    this.#compare(object, at, copy.rib.peerId);
+    if (object.copies.length > 0) return;
+    this.objects.delete(object.key);
+    this.#leave(object);
+    this.#move(object, false);
+  }
+
+  /** Connects a new object with the nodes that it names. */
+  #join(object: TopologyObject): void {
+    this.#name(object, true);
+    const { localNode, remoteNode } = object;
+    if (object.kind === 'node') {
+      localNode?.objects.push(object);
+      if (localNode !== null) this.#move(localNode, false);
+    } else if (object.kind === 'link') {
+      if (localNode !== null) this.#move(localNode, !localNode.advertised);
+      if (remoteNode !== null) this.#move(remoteNode, !remoteNode.advertised);
+      localNode?.links.add(object);
+      remoteNode?.links.add(object);
+      if (localNode !== null && remoteNode !== null && LinkGroup.takes(this.#scan.protocolId)) {
+        const key = LinkGroup.key(localNode.key, remoteNode.key);
+        object.group = this.#groups.get(key) ?? new LinkGroup(key);
+        this.#groups.set(key, object.group);
+        object.group.add(object);
+      }
+    } else localNode?.belongings.add(object);
+  }
+
+  /** Finds the nodes that an object names; those that are new become part of the graph only if `keep`. */
+  #name(object: TopologyObject, keep: boolean): void {
+    const { safi, nlri } = object;
+    const scan = this.#scan;
+    if (object.kind === 'unknown' || !scan.scan(nlri, 0, nlri.length, safi)) return;
+    const { bodyStart, localStart, localEnd, remoteStart, remoteEnd } = scan;
+    if (localStart >= 0) {
+      object.localNode = this.#node({ safi, nlri, bodyStart, start: localStart, end: localEnd }, keep);
+    }
+    if (object.kind === 'link' && remoteStart >= 0) {
+      object.remoteNode = this.#node({ safi, nlri, bodyStart, start: remoteStart, end: remoteEnd }, keep);
+    }
+  }
+
+  #leave(object: TopologyObject): void {
+    const { localNode, remoteNode, group } = object;
+    if (object.kind === 'node' && localNode !== null) {
+      localNode.objects = localNode.objects.filter((other) => other !== object);
+    }
+    for (const node of [localNode, remoteNode]) {
+      if (node === null) continue;
+      node.links.delete(object);
+      node.belongings.delete(object);
+      if (node.objects.length + node.links.size + node.belongings.size === 0) this.nodes.delete(node.key);
+      this.#move(node, this.listsAlone(node));
+    }
+    if (group !== null) {
+      group.remove(object);
+      if (group.size === 0) this.#groups.delete(group.key);
+    }
+    this.differing.delete(object);
+    object.differsSince = 0;
+  }
+
+  #node(reference: NodeReference, keep: boolean): TopologyNode {
+    const key = nodeKey(reference);
+    let node = this.nodes.get(key);
+    if (node === undefined) {
+      node = new TopologyNode(key, reference.safi, nodeNlri(reference));
+      if (keep) this.nodes.set(key, node);
+    }
+    return node;
+  }
+
+  #recompare(rib: AdjRibIn, at: number): void {
+    for (const copy of rib.copies.values()) {
+      const object = this.objects.get(copy.key);
+      if (object !== undefined && object.copies.length > 1) this.#compare(object, at, rib.peerId);
+    }
+  }
+
+  /** Notes since when live copies have differed, or that they do no longer. */
+  #compare(object: TopologyObject, at: number, peerId: number): void {
+    if (object.copies.length < 2 && object.differsSince === 0) return;
+    let first: Copy | undefined;
+    let differ = false;
+    for (const copy of object.copies) {
+      if (!this.isLive(copy)) continue;
+      if (first === undefined) first = copy;
+      else if (!sameOctets(first.attribute, copy.attribute)) differ = true;
+    }
+    if (differ === (object.differsSince !== 0)) return;
+    if (differ) {
+      object.differsSince = at;
+      this.differing.add(object);
+      this.#touch(object);
+      return;
+    }
+    const { differsSince } = object;
+    object.differsSince = 0;
+    this.differing.delete(object);
+    this.#touch(object);
+    if (at - differsSince <= CONFLICT_AFTER_MILLISECONDS) return;
+    this.#tell({ at, action: 'conflict-cleared', object, peerId, before: null, after: null }, differsSince);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * What happened to the graph, item by item of each peer's log: for `/changes`, which needs what was touched since a
+ * version, and for `/events`, which tells it to people. Bounded: the oldest items are forgotten first.
+ */
+import type { GraphChange, GraphListener } from './graph.ts';
+
+/** So many changes are remembered at most, over all peers. */
+const MOST_CHANGES = 200_000;
+
+/** One item of a peer's log and what it did. */
+export interface JournalRecord {
+  readonly peerId: number;
+  readonly sequence: number;
+  readonly changes: readonly GraphChange[];
+  /** The session began or ended: the flags of every object of the peer may be others now. */
+  readonly session: boolean;
+}
+
+export class Journal implements GraphListener {
+  readonly #records = new Map<number, JournalRecord[]>();
+  /** The journal knows everything after this sequence number. */
+  readonly #bases = new Map<number, number>();
+  #changes: GraphChange[] = [];
+  #session = false;
+  #total = 0;
+
+  changed(change: GraphChange): void {
+    this.#changes.push(change);
+  }
+
+  sessionChanged(): void {
+    this.#session = true;
+  }
+
+  /** A peer's state was loaded as it stood after `sequence`; what the journal knew of the peer is forgotten. */
+  restart(peerId: number, sequence: number): void {
+    for (const { changes } of this.#records.get(peerId) ?? []) this.#total -= changes.length;
+    this.#records.set(peerId, []);
+    this.#bases.set(peerId, sequence);
+    this.#changes = [];
+    this.#session = false;
+  }
+
+  forget(peerId: number): void {
+    this.restart(peerId, 0);
+    this.#records.delete(peerId);
+    this.#bases.delete(peerId);
+  }
+
+  /** All that the graph told since the last call came from this item of the log. */
+  record(peerId: number, sequence: number): void {
+    const records = this.#records.get(peerId);
+    if (records !== undefined && (this.#changes.length > 0 || this.#session)) {
+      records.push({ peerId, sequence, changes: this.#changes, session: this.#session });
+      this.#total += this.#changes.length;
+      if (this.#total > MOST_CHANGES) this.#shrink();
+    }
+    this.#changes = [];
+    this.#session = false;
+  }
+
+  /** From where on the journal knows a peer; undefined: it does not know the peer. */
+  baseOf(peerId: number): number | undefined {
+    return this.#bases.get(peerId);
+  }
+
+  /** A peer's records after `sequence`, in order. */
+  after(peerId: number, sequence: number): JournalRecord[] {
+    return (this.#records.get(peerId) ?? []).filter((record) => record.sequence > sequence);
+  }
+
+  *records(): Generator<JournalRecord> {
+    for (const records of this.#records.values()) yield* records;
+  }
+
+  /** Forgets the older half of the peer with the most changes. */
+  #shrink(): void {
+    let largest: JournalRecord[] = [];
+    let most = -1;
+    for (const records of this.#records.values()) {
+      const size = records.reduce((sum, { changes }) => sum + changes.length, 0);
+      if (size > most) [largest, most] = [records, size];
+    }
+    const dropped = largest.splice(0, Math.ceil(largest.length / 2));
+    const last = dropped.at(-1);
+    if (last === undefined) return;
+    this.#total -= dropped.reduce((sum, { changes }) => sum + changes.length, 0);
+    this.#bases.set(last.peerId, last.sequence);
+  }
+}

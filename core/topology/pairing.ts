@@ -1,0 +1,195 @@
+/**
+ * Which two half-links are one link. BGP-LS has one NLRI for each direction (RFC 9552 §5.2.2), and nothing in it names
+ * the other: they are found by addresses, by link identifiers, or by being the only two left.
+ */
+import { ProtocolId } from '../../protocols/bgp/ls/code-point.ts';
+import type { TopologyObject } from './graph.ts';
+import { type HalfLink, readHalfLink } from './half-link.ts';
+
+export type PairedBy = 'addresses' | 'identifiers' | 'single-candidate' | 'nodes';
+
+export interface Pairing {
+  readonly reverse: TopologyObject | null;
+  readonly pairedBy: PairedBy | null;
+  /** Two or more half-links could be the reverse one; none is chosen. */
+  readonly ambiguous: boolean;
+}
+
+export const UNPAIRED: Pairing = { reverse: null, pairedBy: null, ambiguous: false };
+const AMBIGUOUS: Pairing = { reverse: null, pairedBy: null, ambiguous: true };
+
+/** All half-links between two nodes, both ways. Pairs are made anew when one of them changed and somebody asks. */
+export class LinkGroup {
+  readonly key: string;
+  readonly #links = new Set<TopologyObject>();
+  #pairings: Map<TopologyObject, Pairing> | undefined;
+
+  /** EPE links (RFC 9086) are one-way by nature, whoever else says the same of himself. */
+  static takes(protocolId: number): boolean {
+    return protocolId !== ProtocolId.bgp;
+  }
+
+  /** The group of two nodes, whichever is named first. */
+  static key(oneNode: string, otherNode: string): string {
+    return oneNode < otherNode
+      ? `${oneNode.length} ${oneNode}${otherNode}`
+      : `${otherNode.length} ${otherNode}${oneNode}`;
+  }
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  get size(): number {
+    return this.#links.size;
+  }
+
+  get links(): Iterable<TopologyObject> {
+    return this.#links;
+  }
+
+  add(link: TopologyObject): void {
+    this.#links.add(link);
+    this.touch();
+  }
+
+  remove(link: TopologyObject): void {
+    this.#links.delete(link);
+    this.touch();
+  }
+
+  /** Something that pairing depends on may have changed. */
+  touch(): void {
+    this.#pairings = undefined;
+  }
+
+  /** `attributeOf` gives the attribute of the copy that is shown: some routers put the identifiers there. */
+  pairing(link: TopologyObject, attributeOf: (link: TopologyObject) => Uint8Array | null): Pairing {
+    this.#pairings ??= pairLinks(this.#links, attributeOf);
+    return this.#pairings.get(link) ?? UNPAIRED;
+  }
+}
+
+/** Pairs half-links that all run between the same two nodes. */
+function pairLinks(
+  links: Iterable<TopologyObject>,
+  attributeOf: (link: TopologyObject) => Uint8Array | null,
+): Map<TopologyObject, Pairing> {
+  const pairings = new Map<TopologyObject, Pairing>();
+  const forward: HalfLink[] = [];
+  const backward: HalfLink[] = [];
+  let from: TopologyObject['localNode'] = null;
+  for (const link of links) {
+    from ??= link.localNode;
+    // A link of a node to itself is its own opposite direction: it is never paired.
+    if (link.localNode === link.remoteNode) continue;
+    const half = readHalfLink(link, attributeOf(link));
+    // Each side tells its own view of what no IGP adjacency confirms.
+    if (half.betweenAutonomousSystems) continue;
+    (link.localNode === from ? forward : backward).push(half);
+  }
+  if (forward.length === 0 || backward.length === 0) return pairings;
+
+  const first = forward[0] as HalfLink;
+  if (first.object.localNode?.pseudonode || first.object.remoteNode?.pseudonode) {
+    match(forward, backward, sameTopology, 'nodes', pairings);
+    return pairings;
+  }
+  match(forward, backward, haveEachOthersAddresses, 'addresses', pairings);
+  match(forward, backward, haveSwappedIdentifiers, 'identifiers', pairings);
+  match(forward, backward, couldBeOne, 'single-candidate', pairings);
+  return pairings;
+}
+
+/** Pairs those that are each other's only candidate; those with more than one are ambiguous, and done with. */
+function match(
+  forward: readonly HalfLink[],
+  backward: readonly HalfLink[],
+  fits: (one: HalfLink, other: HalfLink) => boolean,
+  pairedBy: PairedBy,
+  pairings: Map<TopologyObject, Pairing>,
+): void {
+  const left = forward.filter(({ object }) => !pairings.has(object));
+  const right = backward.filter(({ object }) => !pairings.has(object));
+  if (left.length === 0 || right.length === 0) return;
+  const ofRight = new Map<HalfLink, HalfLink[]>();
+  const ofLeft = new Map<HalfLink, HalfLink[]>();
+  for (const one of left) {
+    for (const other of right) {
+      if (!fits(one, other)) continue;
+      ofLeft.set(one, [...(ofLeft.get(one) ?? []), other]);
+      ofRight.set(other, [...(ofRight.get(other) ?? []), one]);
+    }
+  }
+  for (const [one, candidates] of ofLeft) {
+    const other = candidates[0] as HalfLink;
+    if (candidates.length > 1 || (ofRight.get(other)?.length ?? 0) > 1) {
+      pairings.set(one.object, AMBIGUOUS);
+      for (const candidate of candidates) pairings.set(candidate.object, AMBIGUOUS);
+    }
+  }
+  for (const [one, candidates] of ofLeft) {
+    if (pairings.has(one.object)) continue;
+    const other = candidates[0] as HalfLink;
+    pairings.set(one.object, { reverse: other.object, pairedBy, ambiguous: false });
+    pairings.set(other.object, { reverse: one.object, pairedBy, ambiguous: false });
+  }
+}
+
+function sameTopology(one: HalfLink, other: HalfLink): boolean {
+  return one.topology === other.topology;
+}
+
+/** One's interface address is the other's neighbour address, in at least one family and against none. */
+function haveEachOthersAddresses(one: HalfLink, other: HalfLink): boolean {
+  if (!sameTopology(one, other) || contradict(one, other)) return false;
+  return (
+    meet(one.interface4, other.neighbor4) ||
+    meet(one.neighbor4, other.interface4) ||
+    meet(one.interface6, other.neighbor6) ||
+    meet(one.neighbor6, other.interface6)
+  );
+}
+
+function haveSwappedIdentifiers(one: HalfLink, other: HalfLink): boolean {
+  return (
+    sameTopology(one, other) &&
+    !contradict(one, other) &&
+    one.localIdentifier !== 0 &&
+    one.remoteIdentifier !== 0 &&
+    one.localIdentifier === other.remoteIdentifier &&
+    one.remoteIdentifier === other.localIdentifier
+  );
+}
+
+/** Nothing that both say speaks against it. */
+function couldBeOne(one: HalfLink, other: HalfLink): boolean {
+  return (
+    sameTopology(one, other) &&
+    !contradict(one, other) &&
+    agree(one.localIdentifier, other.remoteIdentifier) &&
+    agree(one.remoteIdentifier, other.localIdentifier)
+  );
+}
+
+function agree(identifier: number, other: number): boolean {
+  return identifier === 0 || other === 0 || identifier === other;
+}
+
+/** Both give the addresses of one end, and they are others. */
+function contradict(one: HalfLink, other: HalfLink): boolean {
+  return (
+    differ(one.interface4, other.neighbor4) ||
+    differ(one.neighbor4, other.interface4) ||
+    differ(one.interface6, other.neighbor6) ||
+    differ(one.neighbor6, other.interface6)
+  );
+}
+
+function meet(some: readonly string[], others: readonly string[]): boolean {
+  return some.some((address) => others.includes(address));
+}
+
+function differ(some: readonly string[], others: readonly string[]): boolean {
+  return some.length > 0 && others.length > 0 && !meet(some, others);
+}

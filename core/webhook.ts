@@ -1,0 +1,253 @@
+import * as z from 'zod';
+import { refusal } from './body.ts';
+import { invalidBody } from './problem.ts';
+import { SECRET_MASK } from './secret.ts';
+
+const URL_LIMIT = 2_048;
+const METHOD_LIMIT = 1_024;
+const HEADERS_LIMIT = 64;
+const HEADER_BYTES_LIMIT = 16_384;
+const AUTH_HEADER_LIMIT = 8_192;
+
+/** RFC 9110 §5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** RFC 9110 §5.5, without obs-text: what every receiver reads alike. */
+const FIELD_VALUE = /^([\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?)?$/;
+const AUTHORIZATION = /^(Bearer|Basic|ApiKey) [\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** Fields that frame the request or belong to one hop, and the one that `auth-header` is for. */
+const OWN_FIELDS = new Set([
+  'authorization',
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+]);
+
+const url = z
+  .string()
+  .superRefine((value, context) => {
+    const wrong = urlRefusal(value);
+    if (wrong !== undefined)
+      context.addIssue({ code: 'custom', ...refusal(wrong.code), message: wrong.detail });
+  })
+  .meta({
+    legal: 'an http or https URL',
+    anyOf: [{ const: '' }, { format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' }],
+    maxLength: URL_LIMIT,
+  });
+
+const headers = z
+  .record(z.string(), z.string().meta({ legal: 'text' }))
+  .superRefine((value, context) => {
+    const seen = new Set<string>();
+    let bytes = 0;
+    for (const [name, text] of Object.entries(value)) {
+      bytes += name.length + text.length;
+      const lower = name.toLowerCase();
+      const wrong = headerRefusal(lower, name, text) ?? (seen.has(lower) ? DUPLICATE(name) : undefined);
+      seen.add(lower);
+      if (wrong === undefined) continue;
+      context.addIssue({ code: 'custom', ...refusal(wrong.code), path: [name], message: wrong.detail });
+    }
+    if (seen.size > HEADERS_LIMIT || bytes > HEADER_BYTES_LIMIT) {
+      const detail = `headers are at most ${HEADERS_LIMIT}, of ${HEADER_BYTES_LIMIT} bytes together`;
+      context.addIssue({ code: 'custom', ...refusal('out-of-range'), message: detail });
+    }
+  })
+  .default({})
+  .meta({
+    legal: 'an object of header names and values',
+    propertyNames: { pattern: TOKEN.source },
+    additionalProperties: { type: 'string', pattern: FIELD_VALUE.source },
+    maxProperties: HEADERS_LIMIT,
+  });
+
+const authHeader = z
+  .string()
+  .superRefine((value, context) => {
+    if (value === '' || value === SECRET_MASK) return;
+    if (value.length > AUTH_HEADER_LIMIT) {
+      const detail = `auth-header is at most ${AUTH_HEADER_LIMIT} characters`;
+      context.addIssue({ code: 'custom', ...refusal('out-of-range'), message: detail });
+    } else if (!AUTHORIZATION.test(value)) {
+      const detail =
+        'auth-header is "Bearer", "Basic" or "ApiKey", one space, and a value of printable ASCII';
+      context.addIssue({ code: 'custom', ...refusal('invalid-format'), message: detail });
+    }
+  })
+  .nullable()
+  .default(null)
+  .meta({
+    legal: 'a whole Authorization value',
+    anyOf: [
+      { type: 'null' },
+      { type: 'string', maxLength: AUTH_HEADER_LIMIT, pattern: `^$|^\\*{8}$|${AUTHORIZATION.source}` },
+    ],
+  });
+
+export const webhookConfiguration = z
+  .strictObject({
+    url,
+    method: z
+      .string()
+      .refine((value) => value.length <= METHOD_LIMIT, {
+        ...refusal('out-of-range'),
+        error: `method is at most ${METHOD_LIMIT} characters`,
+      })
+      .refine((value) => value.isWellFormed(), { error: 'method is well-formed Unicode' })
+      .default('POST')
+      .meta({ legal: 'text; POST and PUT are the usual ones', maxLength: METHOD_LIMIT }),
+    headers,
+    'auth-header': authHeader,
+    'batch-mode': z.boolean().default(false).meta({ legal: 'true or false' }),
+    'timeout-ms': z.int().min(1).max(60_000).default(10_000).meta({ legal: '1 to 60000 milliseconds' }),
+  })
+  .meta({ legal: 'an object' });
+
+/** The body of a PUT (the seed: Webhook output configuration). */
+export const webhookRequest = z.strictObject({
+  enabled: z.boolean().meta({ legal: 'true or false' }),
+  config: webhookConfiguration,
+});
+
+export type WebhookRequest = z.output<typeof webhookRequest>;
+
+/** The body of a detect call; without `url`, the saved one is asked. */
+export const detectRequest = z.strictObject({
+  url: url
+    .refine((value) => value !== '', { ...refusal('required'), error: 'url is not empty here' })
+    .optional(),
+});
+
+/** The webhook's configuration as the product holds it: secrets are opened only where they are sent. */
+export interface WebhookOutput {
+  /** 0: never configured. */
+  readonly revision: number;
+  readonly enabled: boolean;
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly authHeader: string | undefined;
+  readonly batchMode: boolean;
+  readonly timeoutMilliseconds: number;
+}
+
+/** What a stack has before anybody configured it: the seed's defaults. */
+export const UNCONFIGURED_WEBHOOK: WebhookOutput = {
+  revision: 0,
+  enabled: false,
+  url: '',
+  method: 'POST',
+  headers: {},
+  authHeader: undefined,
+  batchMode: false,
+  timeoutMilliseconds: 10_000,
+};
+
+/** The output that a PUT asks for. An `auth-header` of `''` or the mask keeps the stored one; null clears it. */
+export function replaceWebhook(previous: WebhookOutput, asked: WebhookRequest): WebhookOutput {
+  const { config } = asked;
+  if (asked.enabled && config.url === '') {
+    throw invalidBody([
+      { pointer: '/config/url', code: 'required', detail: 'url is required when the output is enabled' },
+    ]);
+  }
+  const given = config['auth-header'];
+  const keeps = given === '' || given === SECRET_MASK;
+  return {
+    revision: previous.revision + 1,
+    enabled: asked.enabled,
+    url: config.url,
+    method: config.method,
+    headers: config.headers,
+    authHeader: keeps ? previous.authHeader : (given ?? undefined),
+    batchMode: config['batch-mode'],
+    timeoutMilliseconds: config['timeout-ms'],
+  };
+}
+
+/** Whether two outputs differ in nothing but their revision. */
+export function isSameWebhook(a: WebhookOutput, b: WebhookOutput): boolean {
+  const comparable = (output: WebhookOutput) =>
+    JSON.stringify([
+      output.enabled,
+      output.url,
+      output.method,
+      Object.entries(output.headers),
+      output.authHeader ?? null,
+      output.batchMode,
+      output.timeoutMilliseconds,
+    ]);
+  return comparable(a) === comparable(b);
+}
+
+/** The output as the API shows it. */
+export function viewWebhook(output: WebhookOutput): Record<string, unknown> {
+  return {
+    enabled: output.enabled,
+    config: {
+      url: output.url,
+      method: output.method,
+      headers: output.headers,
+      'auth-header': output.authHeader === undefined ? '' : SECRET_MASK,
+      'batch-mode': output.batchMode,
+      'timeout-ms': output.timeoutMilliseconds,
+    },
+  };
+}
+
+/** The method that goes over the wire, or undefined when the configured one is no token (RFC 9110 §9.1). */
+export function wireMethod(method: string): string | undefined {
+  if (method === '') return 'POST';
+  return TOKEN.test(method) ? method : undefined;
+}
+
+interface Refused {
+  readonly code: 'invalid-format' | 'out-of-range' | 'duplicate';
+  readonly detail: string;
+}
+
+const DUPLICATE = (name: string): Refused => ({
+  code: 'duplicate',
+  detail: `${name} is given twice; header names do not differ by case`,
+});
+
+function urlRefusal(value: string): Refused | undefined {
+  if (value === '') return undefined;
+  if (value.length > URL_LIMIT)
+    return { code: 'out-of-range', detail: `url is at most ${URL_LIMIT} characters` };
+  const isPrintable = /^[^\s\p{Cc}]+$/u.test(value) && value.isWellFormed();
+  const parsed = isPrintable && URL.canParse(value) ? new URL(value) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
+    return {
+      code: 'invalid-format',
+      detail: 'url is an http or https URL, such as https://receiver.example/hook',
+    };
+  if (parsed.username !== '' || parsed.password !== '')
+    return { code: 'invalid-format', detail: 'url holds no user and password; auth-header is for them' };
+  return undefined;
+}
+
+function headerRefusal(lower: string, name: string, value: string): Refused | undefined {
+  const refuse = (detail: string): Refused => ({ code: 'invalid-format', detail });
+  if (!TOKEN.test(name))
+    return refuse(`${JSON.stringify(name.slice(0, 64))} is no header name (RFC 9110 §5.1)`);
+  if (OWN_FIELDS.has(lower) || lower.startsWith('proxy-')) {
+    return refuse(
+      lower === 'authorization'
+        ? 'Authorization is sent from auth-header'
+        : `${name} is set by the sender itself`,
+    );
+  }
+  if (lower === 'content-type' && value.trim().toLowerCase() !== 'application/json')
+    return refuse('Content-Type is always application/json');
+  if (!FIELD_VALUE.test(value))
+    return refuse(`the value of ${name} is printable ASCII without spaces at its ends`);
+  return undefined;
+}
