@@ -1,0 +1,69 @@
+/** The body of the whole graph, compressed, of which what did not change is kept from one request to the next. */
+import {
+  type GraphFragment,
+  type GraphFragments,
+  graphJsonStart,
+  LINKS_END,
+  NODES_END,
+} from '../core/topology/graph-json.ts';
+import { type GzipPiece, gzipPiece, joinPieces } from './gzip-pieces.ts';
+
+interface Kept {
+  readonly version: number;
+  readonly piece: Promise<GzipPiece | undefined>;
+}
+
+export class GraphBody {
+  readonly #fragments: GraphFragments;
+  readonly #kept = new Map<string, Kept>();
+  readonly #comma = gzipPiece(',');
+  #last: { text: string; body: Promise<Buffer> } | undefined;
+
+  constructor(fragments: GraphFragments) {
+    this.#fragments = fragments;
+  }
+
+  /**
+   * The graph as it is at `now`, in milliseconds, under this version: as gzip. The same octets again while nothing
+   * changes. To be called right after the graph was refreshed: it reads all of it before it first waits.
+   */
+  gzipped(version: string, now: number): Promise<Buffer> {
+    const start = graphJsonStart(version);
+    const parts = this.#fragments.parts(now);
+    const isNew = parts.some((part) => this.#kept.get(nameOf(part))?.version !== part.version);
+    if (this.#last?.text !== start || isNew) this.#last = { text: start, body: this.#make(start, parts) };
+    return this.#last.body;
+  }
+
+  async #make(start: string, parts: readonly GraphFragment[]): Promise<Buffer> {
+    const pieces: Promise<GzipPiece | undefined>[] = [];
+    for (const part of parts) pieces.push(this.#pieceOf(part));
+    const [first, between, last, comma] = await Promise.all([
+      gzipPiece(start),
+      gzipPiece(NODES_END),
+      gzipPiece(LINKS_END),
+      this.#comma,
+    ]);
+    const listed = async (kind: GraphFragment['kind']) => {
+      const there = (await Promise.all(pieces.filter((_, place) => parts[place]?.kind === kind))).filter(
+        (piece) => piece !== undefined,
+      );
+      return there.flatMap((piece, place) => (place === 0 ? [piece] : [comma, piece]));
+    };
+    return joinPieces([first, ...(await listed('node')), between, ...(await listed('link')), last]);
+  }
+
+  #pieceOf(part: GraphFragment): Promise<GzipPiece | undefined> {
+    const name = nameOf(part);
+    const kept = this.#kept.get(name);
+    if (kept?.version === part.version) return kept.piece;
+    const text = part.text();
+    const piece = text === '' ? Promise.resolve(undefined) : gzipPiece(text);
+    this.#kept.set(name, { version: part.version, piece });
+    return piece;
+  }
+}
+
+function nameOf({ kind, number }: GraphFragment): string {
+  return `${kind} ${number}`;
+}

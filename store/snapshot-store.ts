@@ -1,0 +1,57 @@
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
+import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { BUCKETS } from '../contract/buckets.ts';
+import { ENV } from '../contract/env.ts';
+import { RUNTIME_KEYS } from '../contract/tables.ts';
+import { s3 } from './clients.ts';
+import { getItem, putItem, SCHEMA_VERSION } from './table.ts';
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/** A part is read at once or never. */
+const PART_LIFE_SECONDS = 300;
+/** A larger part goes to S3: beyond this an item costs more than an object, and soon does not hold it. */
+const INLINE_BYTES = 262_144;
+/** No part opens to more. */
+const OPENED_LIMIT_BYTES = 536_870_912;
+
+/** Leaves what a worker has of a snapshot, as `formatSnapshotPart` wrote it. */
+export async function putSnapshotPart(id: string, text: string, now: Date): Promise<void> {
+  const part = await compress(text);
+  const isInline = part.length <= INLINE_BYTES;
+  if (!isInline) {
+    await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: objectKey(id), Body: part }));
+  }
+  await putItem('runtime', {
+    ...RUNTIME_KEYS.snapshotPart(id),
+    v: SCHEMA_VERSION,
+    ...(isInline ? { part } : {}),
+    expires: Math.floor(now.getTime() / 1000) + PART_LIFE_SECONDS,
+  });
+}
+
+/** The text of a part, once its worker has left it; what lay in S3 is gone then. */
+export async function takeSnapshotPart(id: string): Promise<string | undefined> {
+  const item = await getItem('runtime', RUNTIME_KEYS.snapshotPart(id));
+  if (item === undefined) return undefined;
+  const part: Uint8Array = item['part'] ?? (await takeObject(objectKey(id)));
+  return (await decompress(part, { maxOutputLength: OPENED_LIMIT_BYTES })).toString();
+}
+
+async function takeObject(key: string): Promise<Uint8Array> {
+  const { Body } = await s3().send(new GetObjectCommand({ Bucket: bucketName(), Key: key }));
+  if (Body === undefined) throw new Error(`the object ${key} has no body`);
+  const octets = await Body.transformToByteArray();
+  await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key: key }));
+  return octets;
+}
+
+function objectKey(id: string): string {
+  return `snapshots/${id}`;
+}
+
+function bucketName(): string {
+  return process.env[ENV.payloadsBucket] ?? BUCKETS.payloads.name;
+}

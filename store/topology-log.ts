@@ -1,0 +1,445 @@
+/**
+ * Writes one peer's topology log in one epoch: entries are coalesced for a moment, compressed, stored, and made
+ * visible by moving the head. It keeps the Adj-RIB-In that readers will come to, for snapshots and for taking over.
+ */
+import { type AdjRibIn, sameOctets } from '../core/topology/adj-rib-in.ts';
+import { objectKey } from '../core/topology/identity.ts';
+import { BatchEncoder, type LogEntry, type PurgeReason } from '../core/topology/log.ts';
+import { Retention, staleMilliseconds } from '../core/topology/retention.ts';
+import { encodeSnapshot } from '../core/topology/snapshot.ts';
+import {
+  FencedWriter,
+  getTopologyHead,
+  moveTopologyHead,
+  removeTopologyHead,
+  type Segment,
+  type SnapshotPointer,
+  type TopologyHead,
+  takeTopologyHead,
+} from './topology-head.ts';
+import {
+  compressBatch,
+  LOG_ITEM_OCTETS,
+  putLogItem,
+  putSnapshot,
+  readAdjRibIn,
+  removeSegment,
+  removeSnapshot,
+  SNAPSHOT_PART_OCTETS,
+} from './topology-record.ts';
+
+/** A first entry waits this long for company; below 200 ms, so that a change is readable within half a second. */
+const COALESCE_MILLISECONDS = 50;
+/** What compression makes smaller, roughly: link-state attributes repeat themselves. */
+const COMPRESSION = 4;
+/** A batch is closed at this size before compression. */
+const BATCH_OCTETS = COMPRESSION * LOG_ITEM_OCTETS;
+/** A segment takes no more than this, so that one partition is not written faster than AWS allows. */
+const SEGMENT_OCTETS = 512 * 1024;
+const SEGMENT_ITEMS = 512;
+/** Log items written at once. */
+const PARALLEL_WRITES = 8;
+const FIRST_RETRY_MILLISECONDS = 100;
+const LAST_RETRY_MILLISECONDS = 5_000;
+/** A session without End-of-RIB is worth a snapshot after this long without entries. */
+const QUIET_BEFORE_SNAPSHOT_MILLISECONDS = 5_000;
+/** A snapshot is due when the log after the last one has this much, or as much as that snapshot. */
+const SNAPSHOT_AFTER_OCTETS = 2 * 1024 * 1024;
+const SNAPSHOT_AFTER_ITEMS = 2_048;
+/** How long the log is kept behind the snapshot that replaces it: for `since`, and for the list of events. */
+const HISTORY_MILLISECONDS = 60 * 60 * 1000;
+/** More stretches of log than this are not kept, however young. */
+const MOST_SEGMENTS = 64;
+
+export interface TopologyLogOptions {
+  readonly peerId: number;
+  /** Of the ownership; a higher one fences this writer. */
+  readonly epoch: number;
+  readonly worker: string;
+  /** When this process of it started, as in its own record. */
+  readonly workerStartedAt: string;
+  /** The engine's `stale-time`; 0 is its default. */
+  readonly staleTimeSeconds: number;
+  /** Wall clock, milliseconds. */
+  readonly now: number;
+  /** When the writer before this one was last alive, if that is known and it died. */
+  readonly lastSeenAlive?: number;
+  /** Told once, when another owner has taken over: stop the session. */
+  readonly onFenced: (error: FencedWriter) => void;
+  /** Told of each failed attempt to write; it is repeated. */
+  readonly onRetry?: (error: unknown) => void;
+}
+
+interface Batch {
+  readonly octets: Uint8Array;
+  /** When its first entry was appended. */
+  readonly since: number;
+  /** When it was closed. */
+  readonly at: number;
+}
+
+export class TopologyLogWriter {
+  /** What the log says, entries not yet visible included. */
+  readonly rib: AdjRibIn;
+  readonly #options: TopologyLogOptions;
+  readonly #retention = new Retention();
+  readonly #encoder = new BatchEncoder();
+  readonly #batches: Batch[] = [];
+  #staleTimeSeconds: number;
+  #head: TopologyHead;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #draining: Promise<void> | undefined;
+  #fenced: FencedWriter | undefined;
+  #closed = false;
+  #lastEntryAt = 0;
+  /** When the first entry in the encoder was appended. */
+  #openedAt = 0;
+  #segmentOctets = 0;
+  #segmentItems = 0;
+  #logOctets = 0;
+  #logItems = 0;
+  #snapshotOctets = 0;
+  #snapshotWanted = false;
+
+  private constructor(options: TopologyLogOptions, head: TopologyHead, rib: AdjRibIn) {
+    this.#options = options;
+    this.#staleTimeSeconds = options.staleTimeSeconds;
+    this.#head = head;
+    this.rib = rib;
+    this.#logItems = head.sequence - (head.snapshots.at(-1)?.sequence ?? 0);
+  }
+
+  /**
+   * Takes the log over in a new epoch, with all that the epochs before it left. If the last session was never ended,
+   * it is ended now: its objects become stale. Throws `FencedWriter` when a later epoch has begun.
+   */
+  static async open(options: TopologyLogOptions): Promise<TopologyLogWriter> {
+    const { peerId, epoch, worker, workerStartedAt, now } = options;
+    const before = await getTopologyHead(peerId);
+    if (before !== undefined && before.epoch > epoch) throw new FencedWriter(peerId, epoch);
+    const sequence = before?.sequence ?? 0;
+    const head: TopologyHead = {
+      peerId,
+      epoch,
+      worker,
+      workerStartedAt,
+      sequence,
+      at: before?.at ?? now,
+      staleMilliseconds: staleMilliseconds(options.staleTimeSeconds, 0),
+      segments: [
+        ...(before?.segments ?? []).filter(({ first }) => first <= sequence),
+        { epoch, first: sequence + 1 },
+      ],
+      snapshots: before?.snapshots ?? [],
+    };
+    const rib = await readAdjRibIn(before ?? head);
+    await takeTopologyHead(head, before);
+    const writer = new TopologyLogWriter(options, head, rib);
+    if (rib.established) {
+      const lostAt = Math.max(rib.lastAt, options.lastSeenAlive ?? now);
+      writer.#append(writer.#retention.lost(lostAt, options.staleTimeSeconds, 0));
+    } else {
+      writer.#retention.resume('down', rib.purgeAt, now);
+    }
+    return writer;
+  }
+
+  /** Items visible so far. */
+  get sequence(): number {
+    return this.#head.sequence;
+  }
+
+  /** Octets that wait to be written: a caller that can slow its peer down should, when they are many. */
+  get pendingOctets(): number {
+    return this.#batches.reduce((sum, { octets }) => sum + octets.length, this.#encoder.octets);
+  }
+
+  /** When the oldest entry that is not yet visible was appended; undefined when all are. */
+  get pendingSince(): number | undefined {
+    return this.#batches[0]?.since ?? (this.#encoder.entries > 0 ? this.#openedAt : undefined);
+  }
+
+  set staleTimeSeconds(seconds: number) {
+    this.#staleTimeSeconds = seconds;
+  }
+
+  established(now: number): void {
+    this.#append(this.#retention.established(now, this.#staleTimeSeconds));
+  }
+
+  /**
+   * The peer announced an object; null: without a BGP-LS Attribute, or with one that had to be discarded. What
+   * changes nothing is not written. The arrays are copied.
+   */
+  announce(safi: 71 | 72, nlri: Uint8Array, attribute: Uint8Array | null, now: number): void {
+    this.#retention.updated(now);
+    const key = objectKey(safi, nlri);
+    const copy = this.rib.copies.get(key);
+    if (copy !== undefined && sameOctets(copy.attribute, attribute)) {
+      if (this.rib.isStale(copy)) this.#append({ kind: 'confirm', at: now, safi, nlri: copy.nlri }, key);
+      return;
+    }
+    const put: LogEntry = {
+      kind: 'put',
+      at: now,
+      safi,
+      nlri: copy?.nlri ?? nlri.slice(),
+      attribute: attribute === null ? null : attribute.slice(),
+    };
+    this.#append(put, key);
+  }
+
+  withdraw(safi: 71 | 72, nlri: Uint8Array, now: number): void {
+    this.#retention.updated(now);
+    const copy = this.rib.find(safi, nlri);
+    if (copy !== undefined) this.#append({ kind: 'remove', at: now, safi, nlri: copy.nlri });
+  }
+
+  endOfRib(now: number): void {
+    this.#append(this.#retention.endOfRib(now));
+    this.#snapshotWanted = true;
+  }
+
+  /** `restartTimeSeconds`: of the peer's graceful-restart capability; 0 without one. */
+  lost(now: number, restartTimeSeconds: number): void {
+    if (this.rib.established)
+      this.#append(this.#retention.lost(now, this.#staleTimeSeconds, restartTimeSeconds));
+  }
+
+  /** Drops everything at once: the peer was deleted or disabled, or sent too much. */
+  purge(reason: Extract<PurgeReason, 'deleted' | 'disabled' | 'max-nlri'>, now: number): void {
+    if (this.rib.copies.size > 0) this.#append(this.#retention.purged(now, reason));
+  }
+
+  /** To be called about once a second: writes what time alone makes due. */
+  tick(now: number): void {
+    const due = this.#retention.due(now);
+    if (due !== undefined) this.#append(due);
+    const quiet = now - this.#lastEntryAt >= QUIET_BEFORE_SNAPSHOT_MILLISECONDS;
+    if (this.#head.snapshots.length === 0 && this.#head.sequence > 0 && quiet) this.#snapshotWanted = true;
+    if (this.#isSnapshotDue()) this.#schedule(0);
+  }
+
+  /** Resolves when everything appended so far is visible; rejects with `FencedWriter` when it never will be. */
+  async flush(): Promise<void> {
+    while (
+      this.#fenced === undefined &&
+      (this.#encoder.entries > 0 || this.#batches.length > 0 || this.#draining)
+    ) {
+      await this.#drain();
+    }
+    if (this.#fenced !== undefined) throw this.#fenced;
+  }
+
+  /** Makes everything visible, then stops. The epoch stays until somebody takes the next. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    try {
+      await this.flush();
+    } finally {
+      clearTimeout(this.#timer);
+    }
+  }
+
+  /** Stops without another write: the owner is fenced. */
+  abandon(): void {
+    this.#fenced ??= new FencedWriter(this.#options.peerId, this.#options.epoch);
+    clearTimeout(this.#timer);
+  }
+
+  /** Removes the log and its head, of a peer that is gone. */
+  async remove(): Promise<void> {
+    await this.flush();
+    this.abandon();
+    await removeTopologyHead(this.#head);
+    await this.#removeParts(this.#head.segments, this.#head.snapshots);
+  }
+
+  /** One snapshot in place of all that was ever written, history included. */
+  async compact(): Promise<void> {
+    await this.flush();
+    await this.#writeSnapshot(0);
+  }
+
+  #append(entry: LogEntry, key?: string): void {
+    if (this.#fenced !== undefined || this.#closed) return;
+    this.rib.apply(entry, key);
+    if (this.#encoder.entries === 0) this.#openedAt = entry.at;
+    this.#encoder.add(entry);
+    this.#lastEntryAt = entry.at;
+    if (this.#encoder.octets >= BATCH_OCTETS) {
+      this.#closeBatch();
+      this.#schedule(0);
+    } else this.#schedule(COALESCE_MILLISECONDS);
+  }
+
+  #closeBatch(): void {
+    if (this.#encoder.entries === 0) return;
+    const octets = this.#encoder.finish();
+    this.#batches.push({ octets, since: this.#openedAt, at: this.#lastEntryAt });
+  }
+
+  #schedule(delayMilliseconds: number): void {
+    if (this.#draining !== undefined || (this.#timer !== undefined && delayMilliseconds > 0)) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#drain(), delayMilliseconds);
+  }
+
+  /** One drain at a time; what is appended meanwhile is drained after it. */
+  #drain(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#draining ??= this.#writeAll().finally(() => {
+      this.#draining = undefined;
+      if (this.#fenced === undefined && this.#encoder.entries > 0) this.#schedule(COALESCE_MILLISECONDS);
+    });
+    return this.#draining;
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#closeBatch();
+    let retryMilliseconds = FIRST_RETRY_MILLISECONDS;
+    while (this.#fenced === undefined && (this.#batches.length > 0 || this.#isSnapshotDue())) {
+      try {
+        if (this.#batches.length > 0) await this.#writeBatches();
+        else await this.#writeSnapshot(HISTORY_MILLISECONDS);
+        retryMilliseconds = FIRST_RETRY_MILLISECONDS;
+      } catch (error) {
+        if (error instanceof FencedWriter) {
+          this.#fenced = error;
+          this.#options.onFenced(error);
+          return;
+        }
+        this.#options.onRetry?.(error);
+        await new Promise((resolve) => setTimeout(resolve, retryMilliseconds));
+        retryMilliseconds = Math.min(retryMilliseconds * 2, LAST_RETRY_MILLISECONDS);
+      }
+    }
+  }
+
+  async #writeBatches(): Promise<void> {
+    const { peerId } = this.#options;
+    const taken = this.#batches.slice(0, PARALLEL_WRITES);
+    const items = (await Promise.all(taken.map(({ octets }) => compressBatch(octets)))).flat();
+    const segments = [...this.#head.segments];
+    let { sequence } = this.#head;
+    let segmentOctets = this.#segmentOctets;
+    let segmentItems = this.#segmentItems;
+    let octets = 0;
+    await Promise.all(
+      items.map((data) => {
+        sequence += 1;
+        if (segmentOctets + data.length > SEGMENT_OCTETS || segmentItems >= SEGMENT_ITEMS) {
+          segments.push({ epoch: this.#options.epoch, first: sequence });
+          segmentOctets = 0;
+          segmentItems = 0;
+        }
+        segmentOctets += data.length;
+        segmentItems += 1;
+        octets += data.length;
+        return putLogItem(peerId, segments.at(-1) as Segment, sequence, data);
+      }),
+    );
+    const at = Math.max(this.#head.at, (taken.at(-1) as Batch).at);
+    await this.#moveHead({ ...this.#head, sequence, segments, at });
+    this.#batches.splice(0, taken.length);
+    this.#segmentOctets = segmentOctets;
+    this.#segmentItems = segmentItems;
+    this.#logOctets += octets;
+    this.#logItems += items.length;
+  }
+
+  async #moveHead(next: TopologyHead): Promise<void> {
+    if (this.#fenced !== undefined) throw this.#fenced;
+    await moveTopologyHead(next, this.#head);
+    this.#head = next;
+  }
+
+  #isSnapshotDue(): boolean {
+    if (this.#logItems === 0) return false;
+    return (
+      this.#snapshotWanted ||
+      this.#logItems >= SNAPSHOT_AFTER_ITEMS ||
+      this.#logOctets >= Math.max(SNAPSHOT_AFTER_OCTETS, this.#snapshotOctets)
+    );
+  }
+
+  /**
+   * Entries appended while the parts are written may or may not be in them. That is harmless: they have higher
+   * sequence numbers, readers apply them again, and applying an entry twice is applying it once.
+   */
+  async #writeSnapshot(historyMilliseconds: number): Promise<void> {
+    const { epoch } = this.#options;
+    // The session's state is in the first part only, and must be that of the log at this very point.
+    do {
+      this.#closeBatch();
+      while (this.#batches.length > 0) await this.#writeBatches();
+    } while (this.#encoder.entries > 0);
+    const { sequence } = this.#head;
+    this.#snapshotWanted = false;
+    const newest = this.#head.snapshots.at(-1);
+    const snapshot = newest?.sequence === sequence ? newest : await this.#putSnapshot(sequence);
+    const all = [...this.#head.snapshots.filter((other) => other.sequence < sequence), snapshot];
+    const kept = keptSnapshots(all, snapshot.at - historyMilliseconds, this.#head.segments);
+    const from = (kept[0] as SnapshotPointer).sequence;
+    const segments = this.#head.segments.filter(
+      (_, index) => (this.#head.segments[index + 1]?.first ?? Number.POSITIVE_INFINITY) > from + 1,
+    );
+    const before = this.#head;
+    // A stretch of its own, so that this one can be removed whole.
+    if (before.sequence === sequence && before.segments.at(-1)?.first !== sequence + 1) {
+      segments.push({ epoch, first: sequence + 1 });
+      this.#segmentOctets = 0;
+      this.#segmentItems = 0;
+    }
+    if (historyMilliseconds === 0)
+      segments.splice(
+        0,
+        segments.findLastIndex(({ first }) => first <= sequence + 1),
+      );
+    await this.#moveHead({ ...before, snapshots: kept, segments });
+    this.#logItems = this.#head.sequence - sequence;
+    this.#logOctets = 0;
+    await this.#removeParts(
+      before.segments.filter((segment) => !segments.includes(segment)),
+      before.snapshots.filter((other) => !kept.includes(other)),
+    );
+  }
+
+  async #putSnapshot(sequence: number): Promise<SnapshotPointer> {
+    const { peerId, epoch } = this.#options;
+    let octets = 0;
+    const counted = function* (parts: Iterable<Uint8Array>) {
+      for (const part of parts) {
+        octets += part.length;
+        yield part;
+      }
+    };
+    const encoded = counted(encodeSnapshot(this.rib, SNAPSHOT_PART_OCTETS));
+    const parts = await putSnapshot(peerId, epoch, sequence, encoded);
+    this.#snapshotOctets = octets / COMPRESSION;
+    // What the parts may hold ahead of the log has to be visible before they are.
+    this.#closeBatch();
+    while (this.#batches.length > 0) await this.#writeBatches();
+    return { epoch, sequence, parts, at: Math.max(this.#lastEntryAt, this.#head.at) };
+  }
+
+  async #removeParts(segments: readonly Segment[], snapshots: readonly SnapshotPointer[]): Promise<void> {
+    for (const segment of segments) await removeSegment(this.#options.peerId, segment);
+    for (const snapshot of snapshots) await removeSnapshot(this.#options.peerId, snapshot);
+  }
+}
+
+/** Those that reach back to `from`, and no further: the newest always, and none with too much log after it. */
+function keptSnapshots(
+  snapshots: readonly SnapshotPointer[],
+  from: number,
+  segments: readonly Segment[],
+): SnapshotPointer[] {
+  return snapshots.filter((snapshot, index) => {
+    const next = snapshots[index + 1];
+    if (next === undefined) return true;
+    const segmentsAfter = segments.filter(({ first }) => first > snapshot.sequence).length;
+    return next.at > from && segmentsAfter <= MOST_SEGMENTS;
+  });
+}

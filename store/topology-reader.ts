@@ -1,0 +1,182 @@
+/**
+ * Keeps a merged graph up to date with the logs of all peers: a snapshot once, then only what is new. One per Lambda
+ * instance; a request costs four small queries when nothing changed.
+ */
+import { isBeating } from '../core/ownership.ts';
+import { effectivePeer } from '../core/peer.ts';
+import { AdjRibIn } from '../core/topology/adj-rib-in.ts';
+import { type GraphPeer, TopologyGraph } from '../core/topology/graph.ts';
+import { Journal } from '../core/topology/journal.ts';
+import { derivedLoss, type PeerCircumstances } from '../core/topology/liveness.ts';
+import { withOwnMemory } from '../core/topology/log.ts';
+import type { TopologyVersion } from '../core/topology/version.ts';
+import { listPeerOwners } from './owner-store.ts';
+import { listPeers } from './peer-store.ts';
+import { listTopologyHeads, type SnapshotPointer, type TopologyHead } from './topology-head.ts';
+import { type LogRecord, MissingLogItems, readLog, readSnapshot } from './topology-record.ts';
+import { listWorkers } from './worker-store.ts';
+
+/** A log may be compacted between reading its head and its items; the head is then read again, this often. */
+const MOST_ATTEMPTS = 4;
+
+export class TopologyReader {
+  readonly journal = new Journal();
+  readonly graph = new TopologyGraph(this.journal);
+  /** The sequence number up to which each peer's log has been applied. */
+  readonly #positions = new Map<number, number>();
+  #last: Promise<void> = Promise.resolve();
+  #waiting: Promise<void> | undefined;
+
+  /** Brings the graph to what is visible at some moment after the call. `now` in milliseconds, wall clock. */
+  refresh(now: number): Promise<void> {
+    return this.#inTurn('waiting', () => this.#refresh(now, undefined));
+  }
+
+  /**
+   * The same, and has the journal reach back to these sequence numbers, by peer, or as far as the logs are kept;
+   * `all`: of every peer as far as they are kept.
+   */
+  refreshWithHistory(now: number, wanted: ReadonlyMap<number, number> | 'all'): Promise<void> {
+    return this.#inTurn(undefined, () => this.#refresh(now, wanted));
+  }
+
+  /** One refresh at a time. Those who come while one runs share the next: the running one may have read before. */
+  #inTurn(share: 'waiting' | undefined, refresh: () => Promise<void>): Promise<void> {
+    if (share === 'waiting' && this.#waiting !== undefined) return this.#waiting;
+    const before = this.#last;
+    const turn = before
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#waiting === turn) this.#waiting = undefined;
+        return refresh();
+      });
+    this.#last = turn;
+    if (share === 'waiting') this.#waiting = turn;
+    return turn;
+  }
+
+  /** The cursor of what the graph shows at `now`. */
+  version(now: number): TopologyVersion {
+    const peers = [...this.graph.peers.values()]
+      .sort((a, b) => a.id - b.id)
+      .map((peer) => ({
+        peerId: peer.id,
+        sequence: this.#positions.get(peer.id) ?? 0,
+        beliefs: peer.beliefs,
+      }));
+    return { peers, timedAt: this.graph.lastTimedChange(now) };
+  }
+
+  async #refresh(now: number, wanted: Wanted): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#refreshOnce(now, wanted);
+        return;
+      } catch (error) {
+        if (!(error instanceof MissingLogItems) || attempt === MOST_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async #refreshOnce(now: number, wanted: Wanted): Promise<void> {
+    const [heads, owners, workers, peers] = await Promise.all([
+      listTopologyHeads(),
+      listPeerOwners(),
+      listWorkers(),
+      listPeers(),
+    ]);
+    const news = await Promise.all(heads.map((head) => this.#read(head, wanted)));
+    const configured = new Map(peers.map((peer) => [peer.id, peer]));
+    const workersById = new Map(workers.map((worker) => [worker.id, worker]));
+
+    // From here on nothing is awaited: an answer never shows half of a refresh.
+    const present = new Set(heads.map(({ peerId }) => peerId));
+    for (const peerId of [...this.graph.peers.keys()]) {
+      if (present.has(peerId)) continue;
+      this.graph.forget(peerId);
+      this.#positions.delete(peerId);
+      this.journal.forget(peerId);
+    }
+    heads.forEach((head, index) => {
+      const peer = this.#apply(head, news[index] as News);
+      const configuration = configured.get(head.peerId)?.configuration;
+      const writer = workersById.get(head.worker);
+      // A process that started under the id of one that died took the record over, but not yet the sessions.
+      const isWriting = head.workerStartedAt === undefined || writer?.startedAt === head.workerStartedAt;
+      const circumstances: PeerCircumstances = {
+        wanted: configuration?.enabled === true,
+        preference: configuration === undefined ? 0 : effectivePeer(configuration).preference,
+        writerBeatAt: (isWriting ? writer?.beatAt : writer?.previousBeatAt) ?? null,
+        writerAlive: writer !== undefined && isWriting && isBeating(writer, now),
+        ownerEpoch: owners.get(head.peerId)?.epoch ?? null,
+      };
+      believe(this.graph, peer, head, circumstances, now);
+    });
+  }
+
+  async #read(head: TopologyHead, wanted: Wanted): Promise<News> {
+    const position = this.#positions.get(head.peerId);
+    const first = head.segments[0]?.first ?? 1;
+    const base = this.journal.baseOf(head.peerId) ?? Number.POSITIVE_INFINITY;
+    const from = wanted === 'all' ? 0 : (wanted?.get(head.peerId) ?? Number.POSITIVE_INFINITY);
+    const start = from < base ? historyStart(head, from) : head.snapshots.at(-1);
+    const reachesFurther = from < base && (start?.sequence ?? 0) < base;
+    if (position !== undefined && position <= head.sequence && first <= position + 1 && !reachesFurther) {
+      return {
+        rib: undefined,
+        from: position,
+        records: position === head.sequence ? [] : await readLog(head, position),
+      };
+    }
+    const [rib, records] = await Promise.all([
+      start === undefined
+        ? new AdjRibIn(head.peerId, this.graph)
+        : readSnapshot(head.peerId, start, this.graph),
+      readLog(head, start?.sequence ?? 0),
+    ]);
+    return { rib, from: start?.sequence ?? 0, records };
+  }
+
+  #apply(head: TopologyHead, { rib, from, records }: News): GraphPeer {
+    const peer = rib === undefined ? this.graph.peer(head.peerId) : this.graph.replace(rib);
+    if (rib !== undefined) this.journal.restart(head.peerId, from);
+    for (const { sequence, entries } of records) {
+      for (const entry of withOwnMemory(entries)) peer.rib.apply(entry);
+      this.journal.record(head.peerId, sequence);
+    }
+    this.#positions.set(head.peerId, head.sequence);
+    return peer;
+  }
+}
+
+interface News {
+  /** The whole state, in place of what there was. */
+  readonly rib: AdjRibIn | undefined;
+  /** The sequence number after which `records` come. */
+  readonly from: number;
+  readonly records: readonly LogRecord[];
+}
+
+type Wanted = ReadonlyMap<number, number> | 'all' | undefined;
+
+/** The youngest snapshot that is not younger than `sequence`, else the oldest; undefined: the log from its beginning. */
+function historyStart(head: TopologyHead, sequence: number): SnapshotPointer | undefined {
+  const older = head.snapshots.filter((snapshot) => snapshot.sequence <= sequence).at(-1);
+  if (older !== undefined) return older;
+  const first = head.segments[0]?.first ?? 1;
+  return first === 1 ? undefined : head.snapshots[0];
+}
+
+/** Sets what is believed of a peer besides what its log says. */
+function believe(
+  graph: TopologyGraph,
+  peer: GraphPeer,
+  head: TopologyHead,
+  circumstances: PeerCircumstances,
+  now: number,
+): void {
+  const loss = peer.rib.established ? derivedLoss(head, circumstances) : null;
+  const purgeAt = loss?.purgeAt ?? (peer.rib.established ? null : peer.rib.purgeAt);
+  const gone = !circumstances.wanted || (purgeAt !== null && purgeAt <= now);
+  graph.setCircumstances(peer, { preference: circumstances.preference, derivedLoss: loss, gone }, now);
+}

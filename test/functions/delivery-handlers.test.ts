@@ -1,0 +1,3 @@
+import { describeDelivery } from '../support/receiver/delivery-suite.ts';
+
+describeDelivery('handlers');
