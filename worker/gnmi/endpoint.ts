@@ -1,0 +1,186 @@
+/** From a device's address to an open socket, TLS included; every way in which that fails has its code. */
+
+import { promises as dns } from 'node:dns';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  connect as connectTls,
+  createSecureContext,
+} from 'node:tls';
+import type { GnmiFault } from '../../protocols/gnmi/grpc-status.ts';
+
+/** A device's gNMI settings, secrets in clear. PEM texts may be `''`. */
+export interface GnmiEndpoint {
+  /** A name or a literal. */
+  readonly address: string;
+  readonly port: number;
+  readonly tls: 'verify' | 'skip-verify' | 'off';
+  /** Certificates to trust instead of the system's. */
+  readonly ca: string;
+  readonly clientCertificate: string;
+  readonly clientKey: string;
+  /** The name that the certificate must have, when it is not `address`. */
+  readonly serverName: string;
+  readonly username: string;
+  readonly password: string;
+  /** The prefix's target; `''` sends none. */
+  readonly target: string;
+}
+
+/** Says why an address must not be dialled, or undefined. It is asked about the resolved address. */
+export type DialGuard = (address: string) => string | undefined;
+
+export type OpenedSocket = { readonly socket: Socket } | { readonly fault: GnmiFault };
+
+/** Resolves, asks the guard, connects and shakes hands, all within the time. Never rejects. */
+export async function openSocket(
+  endpoint: GnmiEndpoint,
+  guard: DialGuard,
+  timeoutMilliseconds: number,
+): Promise<OpenedSocket> {
+  const deadline = performance.now() + timeoutMilliseconds;
+  const addresses = await resolve(endpoint.address, timeoutMilliseconds);
+  if (!Array.isArray(addresses)) return { fault: addresses };
+  let last: GnmiFault = { code: 'dns', detail: `${endpoint.address} has no address` };
+  for (const address of addresses) {
+    const refusal = guard(address);
+    if (refusal !== undefined) {
+      last = { code: 'blocked-address', detail: refusal };
+      continue;
+    }
+    const left = Math.max(1, deadline - performance.now());
+    const opened = await openTo(address, endpoint, left);
+    if ('socket' in opened) return opened;
+    last = opened.fault;
+    // What one address answers in TLS, another of the same device will answer too.
+    if (last.code.startsWith('tls-')) break;
+  }
+  return { fault: last };
+}
+
+async function resolve(address: string, timeoutMilliseconds: number): Promise<string[] | GnmiFault> {
+  const literal = address.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(literal) !== 0) return [literal];
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<GnmiFault>((done) => {
+    timer = setTimeout(
+      () => done({ code: 'timeout', detail: `${address} was not resolved in time` }),
+      timeoutMilliseconds,
+    );
+  });
+  try {
+    const found = dns.lookup(address, { all: true }).then((all) => all.map((each) => each.address));
+    return await Promise.race([found, tooLate]);
+  } catch (error) {
+    return { code: 'dns', detail: `${address}: ${codeOf(error)}` };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function openTo(address: string, endpoint: GnmiEndpoint, timeoutMilliseconds: number): Promise<OpenedSocket> {
+  return new Promise((done) => {
+    const at = `${address} port ${endpoint.port}`;
+    const tcp = connectTcp({ host: address, port: endpoint.port, noDelay: true });
+    let shaking: Socket | undefined;
+    const timer = setTimeout(() => {
+      const what =
+        shaking === undefined ? 'did not accept the connection' : 'did not finish the TLS handshake';
+      fail({ code: 'timeout', detail: `${at} ${what} within ${Math.round(timeoutMilliseconds)} ms` });
+    }, timeoutMilliseconds);
+    const fail = (fault: GnmiFault): void => {
+      clearTimeout(timer);
+      // What a socket still has to say after this is of no interest, but must not be unheard.
+      for (const socket of [shaking, tcp]) socket?.on('error', () => undefined).destroy();
+      done({ fault });
+    };
+    const onError = (error: Error): void => fail(faultOfSocketError(error, at));
+    const onClose = (): void =>
+      fail({ code: 'tls-not-spoken', detail: `${at} closed during the TLS handshake` });
+    const succeed = (socket: Socket): void => {
+      clearTimeout(timer);
+      socket.off('error', onError);
+      socket.off('close', onClose);
+      // The kernel's own keepalive finds a vanished host; no server counts it against us (decision 0101).
+      tcp.setKeepAlive(true, 30_000);
+      done({ socket });
+    };
+    tcp.on('error', onError);
+    tcp.once('connect', () => {
+      if (endpoint.tls === 'off') {
+        succeed(tcp);
+        return;
+      }
+      tcp.off('error', onError);
+      tcp.on('error', () => undefined); // The TLS socket reports it.
+      try {
+        shaking = connectTls({ socket: tcp, ...tlsOptions(endpoint, address) });
+      } catch (error) {
+        fail({
+          code: 'tls-untrusted',
+          detail: `the device's certificate settings are unusable: ${codeOf(error)}`,
+        });
+        return;
+      }
+      const secure = shaking;
+      secure.on('error', onError);
+      secure.on('close', onClose);
+      secure.once('secureConnect', () => succeed(secure));
+    });
+  });
+}
+
+function tlsOptions(endpoint: GnmiEndpoint, address: string): ConnectionOptions {
+  const expectedName = endpoint.serverName || endpoint.address.replace(/^\[(.*)\]$/, '$1');
+  const context = createSecureContext({
+    ...(endpoint.ca === '' ? {} : { ca: endpoint.ca }),
+    ...(endpoint.clientCertificate === ''
+      ? {}
+      : { cert: endpoint.clientCertificate, key: endpoint.clientKey }),
+  });
+  return {
+    secureContext: context,
+    ALPNProtocols: ['h2'],
+    host: address,
+    // SNI carries names only (RFC 6066 §3).
+    ...(isIP(expectedName) === 0 ? { servername: expectedName } : {}),
+    rejectUnauthorized: endpoint.tls === 'verify',
+    checkServerIdentity: (_host, certificate) => checkServerIdentity(expectedName, certificate),
+  };
+}
+
+/** OpenSSL's verification results, as Node names them, that mean "not one we trust". */
+const UNTRUSTED =
+  /SELF_SIGNED|UNABLE_TO_(VERIFY|GET|DECRYPT|DECODE)|CERT_|CRL_|INVALID_(CA|PURPOSE)|PATH_LENGTH|HOSTNAME_MISMATCH/;
+
+/** The fault of an error that a TCP or TLS socket gave, also later in a connection's life. */
+export function faultOfSocketError(error: unknown, at: string): GnmiFault {
+  const code = codeOf(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const detail = `${at}: ${message.split('\n')[0]}`;
+  if (code === 'ECONNREFUSED') return { code: 'connection-refused', detail };
+  if (code === 'ETIMEDOUT') return { code: 'timeout', detail };
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { code: 'tls-name-mismatch', detail };
+  if (
+    /CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_(EXPIRED|UNKNOWN|REVOKED)/.test(
+      code + message.toUpperCase().replaceAll(' ', '_'),
+    ) &&
+    /ALERT/i.test(code + message)
+  ) {
+    return {
+      code: 'authentication',
+      detail: `${at} does not accept our certificate: ${message.split('\n')[0]}`,
+    };
+  }
+  if (UNTRUSTED.test(code)) return { code: 'tls-untrusted', detail };
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) {
+    return { code: 'tls-not-spoken', detail };
+  }
+  return { code: 'unreachable', detail };
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return code ?? (error instanceof Error ? error.message : String(error));
+}
