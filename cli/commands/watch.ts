@@ -1,0 +1,63 @@
+import { type Command, type CommandContext, cell, objects, takeWords } from '../command.ts';
+import { EXIT, Failure } from '../exit-code.ts';
+import { formatJsonLine, type Json, type JsonObject } from '../json-text.ts';
+import { printable, wrapped } from '../terminal.ts';
+
+/** The longest that the API waits for a change. */
+const WAIT_SECONDS = 20;
+
+export const watchCommand: Command = {
+  name: 'watch',
+  summary: 'what changes in the topology, as it happens',
+  usage: ['watch [--since VERSION] [--events]'],
+  flags: {
+    since: { type: 'string', value: 'VERSION', text: 'begin after this version, as an answer gave it' },
+    events: { type: 'boolean', text: 'print the last events with before and after, and end' },
+  },
+  help: 'A line a change until Ctrl-C, which ends with 130; with --output json each line is one JSON object.',
+  async run(context) {
+    takeWords(context, 0);
+    if (context.flags['events'] === true) {
+      const { json } = await context.client.get('/api/topology/events');
+      const events = objects(Array.isArray(json) ? json : []);
+      for (const event of events.toReversed()) printEvent(context, event);
+      return EXIT.ok;
+    }
+    let version = typeof context.flags['since'] === 'string' ? context.flags['since'] : '';
+    if (version === '') version = cell((await context.client.get('/api/topology')).json, 'version');
+    for (;;) {
+      const query = new URLSearchParams({ since: version, wait: String(WAIT_SECONDS) });
+      const { json } = await context.client.get(`/api/topology/changes?${query}`);
+      const answer = json as JsonObject | undefined;
+      const next = answer?.['to'];
+      if (typeof next !== 'string') throw new Failure('the answer names no version', EXIT.refused);
+      for (const change of objects((answer?.['changes'] ?? []) as readonly Json[]))
+        printChange(context, change);
+      version = next;
+    }
+  },
+};
+
+function printChange({ terminal, settings }: CommandContext, change: JsonObject): void {
+  if (settings.output === 'json') {
+    terminal.print(formatJsonLine(change));
+    return;
+  }
+  const object = change['object'] as JsonObject | undefined;
+  const what = [cell(object, 'attributes', 'node-name'), cell(object, 'descriptor', 'ip-reachability')];
+  const words = [cell(change, 'action'), cell(change, 'kind'), cell(change, 'id'), ...what];
+  terminal.print(wrapped(printable(words.filter((word) => word !== '-').join(' ')), terminal.columns, '  '));
+}
+
+function printEvent({ terminal, settings }: CommandContext, event: JsonObject): void {
+  if (settings.output === 'json') {
+    terminal.print(formatJsonLine(event));
+    return;
+  }
+  const differs =
+    event['before'] == null && event['after'] == null
+      ? ''
+      : ` ${formatJsonLine(event['before'] ?? null)} → ${formatJsonLine(event['after'] ?? null)}`;
+  const words = [cell(event, 'at'), cell(event, 'action'), cell(event, 'kind'), cell(event, 'object-id')];
+  terminal.print(wrapped(printable(words.join(' ') + differs), terminal.columns, '  '));
+}
