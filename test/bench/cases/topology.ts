@@ -1,0 +1,236 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TopologyGraph } from '../../../core/topology/graph.ts';
+import { PathNetwork } from '../../../core/topology/path-network.ts';
+import { encodeAttribute } from '../../../protocols/bgp/ls/attribute.ts';
+import type { CaseContext, TestCase } from '../../harness.ts';
+import { pythonEnvironment } from '../../support/install.ts';
+import { type LinkStateObject, linkStateObjects } from '../../support/network/link-state-objects.ts';
+import { Reflector } from '../../support/network/reflector.ts';
+import { SimulatedNetwork } from '../../support/network/simulated-network.ts';
+import { commandOf, processTree } from '../../support/processes.ts';
+import { Random } from '../../support/random.ts';
+import { type Stack, startStack } from '../../support/stack.ts';
+
+const SOURCES = 200;
+const METRIC_CHANGES = 100;
+
+/** A network of half as many links again as the ring has, two chords a router; three prefixes and SIDs a router. */
+function networkOf(routers: number, seed: number): SimulatedNetwork {
+  return new SimulatedNetwork(
+    {
+      routers,
+      igp: 'isis',
+      identifier: 1n,
+      number: 1,
+      chords: 4,
+      parallel: 0,
+      unnumbered: 0,
+      lansPerHundred: 0,
+    },
+    new Random(seed),
+  );
+}
+
+export const testCase: TestCase = {
+  title: 'from a BGP session to HTTP: first load, one change, the whole graph, one SPF beside igraph',
+  inCi: false,
+  async run(context) {
+    const sizes = context.scale < 1 ? [1_000] : [1_000, 10_000];
+    for (const routers of sizes) await loadAndChange(context, routers);
+    await shortestPath(context, context.scale < 1 ? 1_000 : 10_000);
+  },
+};
+
+async function loadAndChange({ log, seed, check }: CaseContext, routers: number): Promise<void> {
+  const network = networkOf(routers, seed);
+  const objects = linkStateObjects(network);
+  log(`${routers} routers, ${objects.size} objects, digest of the NLRIs and attributes ${digestOf(objects)}`);
+  const reflector = await Reflector.listen('127.0.0.31', 0);
+  const stack = await startStack();
+  try {
+    await reflector.tell(objects);
+    const call = apiOf(stack);
+    const before = cpuSeconds(stack);
+    const peer = await call('POST', '/api/bgp/peers', {
+      name: 'bench',
+      'peer-address': reflector.address,
+      'peer-port': reflector.port,
+      'user-peer-as': '65000',
+      'connect-retry': 1,
+      enabled: true,
+    });
+    let established = 0;
+    for (;;) {
+      if (established === 0) {
+        const since = (await call('GET', `/api/bgp/peers/${peer.id}`)).session['established-since'];
+        established = since === null ? 0 : Date.parse(since);
+      }
+      const { counts } = await call('GET', '/api/topology');
+      const seen =
+        counts.nodes.advertised + counts.links.total + counts.prefixes.total + counts['srv6-sids'].total;
+      if (seen === objects.size) break;
+    }
+    log(
+      `${routers} routers: established to the last object readable by HTTP: ${Date.now() - established} ms, ` +
+        `CPU of all processes since the peer was made ${(cpuSeconds(stack) - before).toFixed(1)} s`,
+    );
+
+    const times: number[] = [];
+    const [key, link] = [...objects].find(([, { type }]) => type === 'link') as [string, LinkStateObject];
+    const { nlri } = link;
+    const id = `l.${createHash('sha256')
+      .update(Uint8Array.of(0x40, 0x04, 71))
+      .update(nlri)
+      .digest()
+      .subarray(0, 16)
+      .toString('base64url')}`;
+    for (let change = 0; change < METRIC_CHANGES; change += 1) {
+      const metric = 1_000 + change;
+      const attributes = { ...link.attributes, 'igp-metric': metric };
+      const attribute = encodeAttribute(attributes, { protocolId: 2, nlriType: 2 });
+      const begun = performance.now();
+      reflector.announce(key, { nlri, attribute });
+      while ((await call('GET', `/api/topology/links/${id}`)).attributes['igp-metric'] !== metric);
+      times.push(performance.now() - begun);
+    }
+    times.sort((a, b) => a - b);
+    const percentile = (part: number) => Math.round(times[Math.ceil(times.length * part) - 1] as number);
+    log(
+      `${routers} routers: one metric change readable: p50 ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms`,
+    );
+
+    const cpu = cpuSeconds(stack);
+    for (const attempt of ['first', 'second', 'third']) {
+      const begun = performance.now();
+      const bytes = await download(stack, '/api/topology/graph');
+      log(
+        `${routers} routers: /graph, ${attempt}: ${Math.round(performance.now() - begun)} ms, ${bytes} bytes of gzip`,
+      );
+    }
+    log(`${routers} routers: CPU of the three /graph together ${(cpuSeconds(stack) - cpu).toFixed(1)} s`);
+    const main =
+      processTree(stack.processId).find((each) => /local\/main\.ts/.test(commandOf(each))) ?? stack.processId;
+    log(
+      `${routers} routers: largest memory of the process with gateway and functions: ${highWaterMegabytes(main)} MB`,
+    );
+    await check(`${routers} routers: all objects were readable`, () => undefined);
+  } finally {
+    await stack.stop();
+    await reflector.stop();
+  }
+}
+
+/** One SPF from each of some sources, and the same graph in igraph in the same run; distances must agree. */
+async function shortestPath(
+  { log, seed, check, scratchDirectory }: CaseContext,
+  routers: number,
+): Promise<void> {
+  const graph = new TopologyGraph();
+  const { rib } = graph.peer(1);
+  rib.apply({ kind: 'session-established', at: 1, sweepBy: 2 });
+  for (const { nlri, attribute, type } of linkStateObjects(networkOf(routers, seed)).values()) {
+    if (type === 'node' || type === 'link') rib.apply({ kind: 'put', at: 1, safi: 71, nlri, attribute });
+  }
+  const built = performance.now();
+  const network = new PathNetwork(graph, { multiTopologyId: 0, stale: 'include' });
+  log(
+    `${network.nodes.length} nodes, ${network.links.length} edges, rows made in ${Math.round(performance.now() - built)} ms`,
+  );
+  const finder = network.igpPaths();
+  const sources = Array.from({ length: SOURCES }, (_, each) => (each * 7919) % network.nodes.length);
+  for (const source of sources.slice(0, 20)) finder.run(source, network.closed);
+  const times: number[] = [];
+  let sum = 0;
+  for (const source of sources) {
+    const begun = performance.now();
+    finder.run(source, network.closed);
+    times.push(performance.now() - begun);
+    for (let node = 0; node < network.nodes.length; node += 1) {
+      const distance = finder.distanceTo(node);
+      if (Number.isFinite(distance)) sum += distance;
+    }
+  }
+  times.sort((a, b) => a - b);
+  const ours = times[times.length >> 1] as number;
+
+  const file = join(scratchDirectory, 'edges.json');
+  const edges = [...network.from].map((from, edge) => [from, network.to[edge], network.costs.igp[edge]]);
+  writeFileSync(file, JSON.stringify({ nodes: network.nodes.length, edges, sources }));
+  const python = join(pythonEnvironment(['igraph==1.0.0']), 'python3');
+  const output = execFileSync(python, ['-c', IGRAPH, file], { encoding: 'utf8' });
+  const igraph = JSON.parse(output) as { median: number; sum: number };
+  await check('the distances are those of igraph', () => {
+    if (igraph.sum !== sum) throw new Error(`our distances add up to ${sum}, igraph's to ${igraph.sum}`);
+  });
+  log(
+    `one SPF, median of ${SOURCES}: ours ${ours.toFixed(2)} ms, igraph ${igraph.median.toFixed(2)} ms, sum ${sum}`,
+  );
+  log(`ratio ${(igraph.median / ours).toFixed(2)}`);
+}
+
+const IGRAPH = `
+import json, sys, time, statistics, igraph
+data = json.load(open(sys.argv[1]))
+graph = igraph.Graph(n=data['nodes'], edges=[(a, b) for a, b, _ in data['edges']], directed=True)
+weights = [w for _, _, w in data['edges']]
+graph.es['weight'] = weights
+times, total = [], 0
+for source in data['sources'][:20]: graph.distances(source=source, weights='weight')
+for source in data['sources']:
+    begun = time.perf_counter()
+    row = graph.distances(source=source, weights='weight')[0]
+    times.append((time.perf_counter() - begun) * 1000)
+    total += sum(d for d in row if d != float('inf'))
+print(json.dumps({'median': statistics.median(times), 'sum': total}))
+`;
+
+function digestOf(objects: ReadonlyMap<string, LinkStateObject>): string {
+  const digest = createHash('sha256');
+  for (const { nlri, attribute } of objects.values()) digest.update(nlri).update(attribute);
+  return digest.digest('hex').slice(0, 16);
+}
+
+type Call = (method: string, path: string, body?: object) => Promise<ReturnType<typeof JSON.parse>>;
+
+function apiOf(stack: Stack): Call {
+  return async (method, path, body) => {
+    const answer = await stack.send({
+      method,
+      path,
+      headers: { authorization: `Bearer ${stack.token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return JSON.parse(answer.text);
+  };
+}
+
+/** Follows the redirect of a large body; the bytes that came over the wire. */
+async function download(stack: Stack, path: string): Promise<number> {
+  const answer = await fetch(`${stack.url}${path}`, {
+    headers: { authorization: `Bearer ${stack.token}`, 'accept-encoding': 'gzip' },
+  });
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  const length = answer.headers.get('content-length');
+  await answer.arrayBuffer();
+  return Number(length);
+}
+
+/** User and system time of the stack's processes: what a loaded machine changes least. */
+function cpuSeconds(stack: Stack): number {
+  const ticks = processTree(stack.processId).map((processId) => {
+    const line = readFileSync(`/proc/${processId}/stat`, 'utf8');
+    // The second field is a name in parentheses, which may hold anything.
+    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) / 100;
+}
+
+function highWaterMegabytes(processId: number): number {
+  const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1];
+  return Math.round(Number(kilobytes) / 1024);
+}

@@ -1,0 +1,370 @@
+/**
+ * One measured program of ours, run as its own process so that its memory and CPU time are its own. Prints one line
+ * of JSON, with the members that the GoBGP program prints.
+ *
+ *     program.ts decode FILE ROUNDS        every message to full objects, the last 1,024 kept
+ *     program.ts keep FILE CHURN ROUNDS    decode, validate, key and keep; then the changes
+ *     program.ts receive PORT COUNT PEERS [watch]
+ *                                          the product's own session to a complete table, over TCP; `watch` looks at
+ *                                          how long a turn of the event loop takes, which costs time itself
+ *     program.ts speak FILE PORT           listens as a BGP peer and sends the file to whoever opens a session
+ *     program.ts dial FILE ADDRESS PORT    the same, but dials
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { type DecodedAttribute, decodeAttribute } from '../../../protocols/bgp/ls/attribute.ts';
+import type { LinkDescriptor, PrefixDescriptor } from '../../../protocols/bgp/ls/descriptor.ts';
+import { type DecodedNlri, decodeNlri, splitNlris } from '../../../protocols/bgp/ls/nlri.ts';
+import { LinkStateTable, type LinkStateUpdate } from '../../../protocols/bgp/ls/table.ts';
+import { ReceiveBuffer } from '../../../protocols/bgp/receive-buffer.ts';
+import { decodeUpdate } from '../../../protocols/bgp/update.ts';
+import { PeerDriver } from '../../../worker/bgp/peer-driver.ts';
+import { warmUp } from '../../../worker/bgp/warm-up.ts';
+
+const LINK_STATE = { afi: 16388, safi: 71 } as const;
+const CONTEXT = {
+  families: [LINK_STATE],
+  internal: true,
+  fourOctetAs: true,
+  localAs: 65000,
+  localIdentifier: 1,
+};
+const CHUNK = 65_536;
+const LONGEST_MESSAGE = 4096;
+
+const [command, ...parameters] = process.argv.slice(2) as [string, ...string[]];
+switch (command) {
+  case 'decode':
+    decode(parameters[0] as string, Number(parameters[1]));
+    break;
+  case 'keep':
+    keep(parameters[0] as string, parameters[1] as string, Number(parameters[2]));
+    break;
+  case 'receive':
+    await receive(
+      Number(parameters[0]),
+      Number(parameters[1]),
+      Number(parameters[2]),
+      parameters[3] === 'watch',
+    );
+    break;
+  case 'speak':
+    speak(parameters[0] as string, Number(parameters[1]));
+    break;
+  case 'dial':
+    dial(parameters[0] as string, parameters[1] as string, Number(parameters[2]));
+    break;
+  default:
+    throw new Error(`no command ${command}`);
+}
+
+interface Measured {
+  milliseconds: number[];
+  /** CPU time of the whole process, the collector's threads included. */
+  cpuMilliseconds: number[];
+  counts: Record<string, number>;
+  digest: string;
+  extra?: Record<string, unknown>;
+}
+
+function print(measured: Measured): void {
+  const { user, system } = process.cpuUsage();
+  console.log(
+    JSON.stringify({
+      ...measured,
+      cpuSeconds: (user + system) / 1e6,
+      peakBytes: process.resourceUsage().maxRSS * 1024,
+    }),
+  );
+}
+
+/** The link-state updates of a file, through the product's framing and UPDATE decoding, in chunks as a socket gives them. */
+function eachUpdate(bytes: Uint8Array, visit: (update: LinkStateUpdate) => void): void {
+  const buffer = new ReceiveBuffer();
+  for (let at = 0; at < bytes.length; at += CHUNK) {
+    buffer.append(bytes.subarray(at, at + CHUNK));
+    for (;;) {
+      const message = buffer.next(LONGEST_MESSAGE);
+      if (message === undefined) break;
+      if ('code' in message) throw new Error(message.text);
+      const decoded = decodeUpdate(message.octets, CONTEXT, message.start, message.end);
+      if (decoded.kind !== 'routes') throw new Error(decoded.kind);
+      for (const update of decoded.updates) visit(update as LinkStateUpdate);
+    }
+  }
+}
+
+function decode(file: string, rounds: number): void {
+  const bytes = new Uint8Array(readFileSync(file));
+  const nlris: DecodedNlri[] = new Array(1024);
+  const attributes: DecodedAttribute[] = new Array(1024);
+  let count = 0;
+  const objects = ({ octets, reach, linkStateAttribute }: LinkStateUpdate) => {
+    if (reach === undefined) return;
+    for (const { start, end } of splitNlris(octets, reach.safi, reach.start, reach.end).ranges) {
+      const nlri = decodeNlri(octets, reach.safi, start, end);
+      nlris[count & 1023] = nlri;
+      if (linkStateAttribute !== undefined) {
+        const { start: from, end: to } = linkStateAttribute;
+        attributes[count & 1023] = decodeAttribute(octets, nlri, from, to);
+      }
+      count += 1;
+    }
+  };
+  const milliseconds: number[] = [];
+  const cpuMilliseconds: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const started = performance.now();
+    const cpu = process.cpuUsage();
+    eachUpdate(bytes, objects);
+    milliseconds.push(performance.now() - started);
+    cpuMilliseconds.push(cpuSince(cpu));
+  }
+  const counts: Record<string, number> = {};
+  const hash = createHash('sha256');
+  count = 0;
+  eachUpdate(bytes, (update) => {
+    const first = count;
+    objects(update);
+    for (let index = first; index < count; index += 1) {
+      const nlri = nlris[index & 1023] as DecodedNlri;
+      counts[nlri.nlriType] = (counts[nlri.nlriType] ?? 0) + 1;
+      hash.update(line(nlri, update.linkStateAttribute && attributes[index & 1023]));
+    }
+  });
+  print({ milliseconds, cpuMilliseconds, counts, digest: hash.digest('hex') });
+}
+
+function cpuSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1e3;
+}
+
+/** What both sides know of an object, in one canonical line: the Go program makes the same one. */
+function line(nlri: DecodedNlri, decoded: DecodedAttribute | undefined): string {
+  const fields = [String(nlri.nlriType)];
+  for (const node of [nlri.localNode, nlri.remoteNode]) {
+    if (node !== null) fields.push(String(node['autonomous-system'] ?? 0), node['igp-router-id'] ?? '');
+  }
+  const link = nlri.descriptor as LinkDescriptor;
+  if (nlri.type === 'link') {
+    fields.push(link['ipv4-interface-addresses'][0] ?? '-', link['ipv4-neighbor-addresses'][0] ?? '-');
+  }
+  const reachability = (nlri.descriptor as PrefixDescriptor)['ip-reachability'];
+  if (reachability !== undefined) fields.push(`[${reachability}]`);
+  const a = decoded?.attributes ?? {};
+  const named: Record<string, unknown> = {
+    name: a['node-name'],
+    srgb: a['sr-capabilities']?.ranges.map((range) => `${range['sid-label']}+${range.size}`).join(' '),
+    algorithms: a['sr-algorithms'] && `[${a['sr-algorithms'].join(' ')}]`,
+    admin: a['administrative-group'],
+    te: a['te-default-metric'],
+    igp: a['igp-metric'],
+    adjacency: a['adjacency-sids']?.[0]?.label ?? a['adjacency-sids']?.[0]?.index,
+    bandwidth: a['maximum-link-bandwidth-bytes-per-second'],
+    unreserved: a['unreserved-bandwidth-bytes-per-second']?.[7],
+    endx: a['srv6-end-x-sids']?.map(({ behavior, sid }) => `${behavior} [${sid}]`).join(' '),
+    'prefix-sid': a['prefix-sids']?.[0]?.index ?? a['prefix-sids']?.[0]?.label,
+    behavior: a['endpoint-behavior']?.behavior,
+  };
+  const present = Object.entries(named).filter(([, value]) => value !== undefined);
+  const sorted = present.map(([name, value]) => `${name}=${value}`).sort();
+  return `${[...fields, ...sorted].join('|')}\n`;
+}
+
+function keep(file: string, churnFile: string, rounds: number): void {
+  const bytes = new Uint8Array(readFileSync(file));
+  const churn = new Uint8Array(readFileSync(churnFile));
+  const milliseconds: number[] = [];
+  const cpuMilliseconds: number[] = [];
+  const churnMilliseconds: number[] = [];
+  let table = new LinkStateTable();
+  let actions: Record<string, number> = {};
+  for (let round = 0; round < rounds; round += 1) {
+    table = new LinkStateTable({ hashSeed: round });
+    const kept = table;
+    let started = performance.now();
+    const cpu = process.cpuUsage();
+    eachUpdate(bytes, (update) => kept.applyUpdate(update, 1));
+    milliseconds.push(performance.now() - started);
+    cpuMilliseconds.push(cpuSince(cpu));
+    actions = {};
+    started = performance.now();
+    eachUpdate(churn, (update) => {
+      kept.applyUpdate(update, 2, ({ action }) => {
+        actions[action] = (actions[action] ?? 0) + 1;
+      });
+    });
+    churnMilliseconds.push(performance.now() - started);
+  }
+  const keys = [...table.entries()].map(({ nlri }) => Buffer.from(nlri));
+  const hash = createHash('sha256');
+  for (const key of keys.sort(Buffer.compare)) hash.update(key);
+  print({
+    milliseconds,
+    cpuMilliseconds,
+    counts: { kept: table.size },
+    digest: hash.digest('hex'),
+    extra: { churnMilliseconds, actions, bytesPerNlri: table.retainedBytes / table.size },
+  });
+}
+
+/** Time in milliseconds since 1970, with a fraction. */
+function wall(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+async function receive(port: number, expected: number, peers: number, watches: boolean): Promise<void> {
+  const base = process.memoryUsage().rss;
+  // As the worker does at its start: what memory it takes counts, its time does not.
+  await warmUp();
+  const cpu = process.cpuUsage();
+  const tables = Array.from({ length: peers }, () => new LinkStateTable());
+  let longestTurn = 0;
+  let longestWork = 0;
+  tables.forEach((table, peer) => {
+    const driver = new PeerDriver(
+      {
+        peerId: peer,
+        peerAddress: '127.0.0.1',
+        peerPort: port + peer,
+        localAddress: '',
+        passive: false,
+        peerAs: 65000,
+        localAs: 65000,
+        localIdentifier: `10.0.0.${peer + 1}`,
+        holdTimeSeconds: 90,
+        keepaliveTimeSeconds: 0,
+        connectRetrySeconds: 1,
+        password: '',
+        ttlSecurityHops: 0,
+        families: [{ ...LINK_STATE, required: true }],
+      },
+      {
+        mayAct: () => true,
+        now: Date.now,
+        monotonic: () => performance.now(),
+        random: () => 0.5,
+        onStatus: () => {},
+        onUpdate: (update) => {
+          table.applyUpdate(update as LinkStateUpdate, 1);
+          if (table.size === expected && tables.every(({ size }) => size === expected)) done();
+        },
+        onMalformedUpdate: (_octets, [problem]) => {
+          throw new Error(`malformed UPDATE: ${problem?.text}`);
+        },
+        onEndOfRib: () => {},
+        onEstablished: () => {
+          if (watches) watchTurns();
+        },
+        onSessionLost: (info) => {
+          throw new Error(`session lost: ${info.cause}`);
+        },
+        onRouteRefreshBegin: () => {},
+        onRouteRefreshEnd: () => {},
+      },
+    );
+    driver.start();
+  });
+
+  /**
+   * The longest time between two turns of the event loop: what another peer or a timer would have waited. On a machine
+   * that others use too much of it is time in which this thread did not run, so its own CPU time is kept beside it.
+   */
+  let watching = false;
+  function watchTurns() {
+    if (watching) return;
+    watching = true;
+    let last = performance.now();
+    let used = threadCpuMilliseconds();
+    const turn = () => {
+      const now = performance.now();
+      const nowUsed = threadCpuMilliseconds();
+      longestTurn = Math.max(longestTurn, now - last);
+      longestWork = Math.max(longestWork, nowUsed - used);
+      last = now;
+      used = nowUsed;
+      setImmediate(turn);
+    };
+    setImmediate(turn);
+  }
+
+  function done() {
+    const at = wall();
+    setImmediate(() => {
+      console.log(
+        JSON.stringify({
+          at,
+          nlris: tables.reduce((sum, { size }) => sum + size, 0),
+          cpuSeconds: cpuSince(cpu) / 1e3,
+          baseBytes: base,
+          peakBytes: process.resourceUsage().maxRSS * 1024,
+          longestBlockMilliseconds: longestTurn,
+          longestWorkMilliseconds: longestWork,
+          bytesPerNlri: tables.reduce((sum, table) => sum + table.retainedBytes / table.size, 0) / peers,
+        }),
+      );
+      process.exit(0);
+    });
+  }
+}
+
+function threadCpuMilliseconds(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1e3;
+}
+
+/** OPEN of AS 65000 with 16388/71 and four-octet AS; hold time 180. */
+function openMessage(identifier: readonly number[]): Uint8Array {
+  const capabilities = [2, 14, 1, 4, 0x40, 0x04, 0, 71, 65, 4, 0, 0, 0xfd, 0xe8, 2, 0];
+  const body = [4, 0xfd, 0xe8, 0, 180, ...identifier, capabilities.length, ...capabilities];
+  const length = 19 + body.length;
+  return Uint8Array.of(...new Array(16).fill(255), length >> 8, length, 1, ...body);
+}
+
+const KEEPALIVE = Uint8Array.of(...new Array(16).fill(255), 0, 19, 4);
+
+/** Answers OPEN with OPEN and KEEPALIVE, and on the peer's KEEPALIVE sends the file. Prints when it began. */
+function converse(socket: Socket, file: Uint8Array, identifier: readonly number[], dials: boolean): void {
+  let received = Buffer.alloc(0);
+  let sent = false;
+  socket.setNoDelay(true);
+  if (dials) socket.write(openMessage(identifier));
+  socket.on('error', () => {});
+  socket.on('data', (data) => {
+    received = Buffer.concat([received, data]);
+    while (received.length >= 19 && received.length >= received.readUInt16BE(16)) {
+      const type = received[18];
+      received = received.subarray(received.readUInt16BE(16));
+      if (type === 1) {
+        if (!dials) socket.write(openMessage(identifier));
+        socket.write(KEEPALIVE);
+      }
+      if (type === 4 && !sent) {
+        sent = true;
+        console.log(JSON.stringify({ at: wall() }));
+        socket.write(file);
+        setInterval(() => socket.write(KEEPALIVE), 20_000).unref();
+      }
+    }
+  });
+}
+
+function speak(file: string, port: number): void {
+  const bytes = new Uint8Array(readFileSync(file));
+  const server = createServer((socket) => converse(socket, bytes, [10, 9, 0, port & 255], false));
+  server.listen(port, '127.0.0.1', () => console.log(JSON.stringify({ listening: port })));
+}
+
+function dial(file: string, address: string, port: number): void {
+  const bytes = new Uint8Array(readFileSync(file));
+  const [, , , last] = address.split('.').map(Number) as [number, number, number, number];
+  const socket = connect({ host: '127.0.0.1', port, localAddress: address }, () => {
+    converse(socket, bytes, [10, 9, 1, last], true);
+  });
+  socket.on('error', (error) => {
+    console.error(error.message);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,186 @@
+/** The programs that the SNMP bench runs beside the product, each as its own process, and what they cost. */
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { cacheDirectory } from '../../harness.ts';
+
+const TELEGRAF = 'github.com/influxdata/telegraf';
+const TELEGRAF_VERSION = 'v1.37.2';
+const TELEGRAF_TAGS = 'custom,inputs.snmp,outputs.file,serializers.json';
+
+/** Builds a program of this bench's own Go module. */
+export function ownProgram(name: 'agent' | 'gosnmp'): string {
+  const directory = join(cacheDirectory(), 'bench-snmp');
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, name);
+  execFileSync('go', ['build', '-o', path, `./${name}`], { cwd: import.meta.dirname, stdio: 'pipe' });
+  return path;
+}
+
+/** Telegraf with its SNMP input alone: as a dependency of an empty module, since the whole of it is large. */
+export function telegraf(): string {
+  const directory = join(cacheDirectory(), `telegraf-snmp-${TELEGRAF_VERSION}`);
+  const path = join(directory, 'telegraf');
+  if (existsSync(path)) return path;
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'go.mod'), 'module graticule/bench/telegraf\n\ngo 1.26\n');
+  const options = { cwd: directory, stdio: 'pipe', env: { ...process.env, GOFLAGS: '-mod=mod' } } as const;
+  execFileSync('go', ['get', `${TELEGRAF}@${TELEGRAF_VERSION}`], options);
+  execFileSync(
+    'go',
+    ['build', '-ldflags', '-s -w', '-tags', TELEGRAF_TAGS, '-o', path, `${TELEGRAF}/cmd/telegraf`],
+    options,
+  );
+  return path;
+}
+
+/** Telegraf's configuration: all devices, again and again, one JSON line an interface. */
+export function telegrafConfiguration(devices: number, port: number, output: string): string {
+  const agents = Array.from({ length: devices }, (_, number) => `"udp://127.0.1.${number + 1}:${port}"`);
+  const fields = [1, 6, 7, 8, 9, 10, 11, 12, 13].map(
+    (column) =>
+      `  [[inputs.snmp.table.field]]\n    name = "c${column}"\n    oid = ".1.3.6.1.2.1.31.1.1.1.${column}"\n`,
+  );
+  return `[agent]
+  interval = "200ms"
+  flush_interval = "1s"
+  metric_batch_size = 25000
+  metric_buffer_limit = 5000000
+  omit_hostname = true
+  quiet = true
+  snmp_translator = "gosmi"
+[[outputs.file]]
+  files = ["${output}"]
+  data_format = "json"
+[[inputs.snmp]]
+  agents = [${agents.join(', ')}]
+  version = 2
+  community = "public"
+  max_repetitions = 50
+  timeout = "5s"
+  path = []
+  [[inputs.snmp.table]]
+  name = "interface"
+  index_as_tag = true
+${fields.join('')}`;
+}
+
+export interface Cost {
+  /** User and system time of the program and all that it started. */
+  readonly cpuSeconds: number;
+  readonly wallSeconds: number;
+  readonly stdout: string;
+}
+
+/** Runs a program to its end on the first core, where there is more than one. */
+export function measure(command: readonly string[], environment: Record<string, string> = {}): Cost {
+  const started = performance.now();
+  const pinned = spawnSync('taskset', ['-V']).status === 0 ? ['taskset', '-c', '0'] : [];
+  // `times` gives the shell's own time, then that of what it ran.
+  const { stdout, stderr } = spawnSync(
+    'bash',
+    ['-c', '"$@" || true; times >&2', 'measure', ...pinned, ...command],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, ...environment },
+      maxBuffer: 256 * 1024 * 1024,
+    },
+  );
+  const times = [...(stderr.trim().split('\n').at(-1) ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
+  const cpuSeconds = times.reduce(
+    (sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds),
+    0,
+  );
+  return { cpuSeconds, wallSeconds: (performance.now() - started) / 1_000, stdout };
+}
+
+/** User and system time that a process of ours has used, from /proc/PID/stat (proc(5), fields 14 and 15, in 1/100 s). */
+function cpuSecondsOf(processId: number): number {
+  const fields = readFileSync(`/proc/${processId}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+const linesOf = (path: string) => readFileSync(path, 'utf8').split('\n').length - 1;
+
+/**
+ * Runs a program that polls for ever and writes a line a row: once `warmRows` are there it is measured for some
+ * seconds, and then ended.
+ */
+export async function measureRunning(
+  command: readonly string[],
+  output: string,
+  warmRows: number,
+  seconds: number,
+): Promise<{ readonly cpuSeconds: number; readonly rows: number }> {
+  const [program = '', ...parameters] = command;
+  const child = spawn(program, parameters, { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  const processId = child.pid as number;
+  spawnSync('taskset', ['-a', '-p', '-c', '0', `${processId}`]);
+  const deadline = performance.now() + 60_000;
+  while (linesOf(output) < warmRows && performance.now() < deadline) await delay(100);
+  const [rowsBefore, cpuBefore] = [linesOf(output), cpuSecondsOf(processId)];
+  await delay(seconds * 1_000);
+  const [rows, cpuSeconds] = [linesOf(output) - rowsBefore, cpuSecondsOf(processId) - cpuBefore];
+  child.kill('SIGTERM');
+  await ended;
+  return { cpuSeconds, rows };
+}
+
+/** Starts the load target on the other core; the result ends it. */
+export async function startAgent(devices: number, interfaces: number, port: number): Promise<() => void> {
+  const path = ownProgram('agent');
+  const child = spawn(path, ['-devices', `${devices}`, '-interfaces', `${interfaces}`, '-port', `${port}`], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  spawnSync('taskset', ['-a', '-p', '-c', '1', `${child.pid}`]);
+  return () => child.stdin.end();
+}
+
+/** Values by device, index and column, as every program's own output tells them. */
+export type Values = Map<string, string>;
+
+/** Reads the JSON lines of our collector and of gosnmp's: `{"device":1,"index":2,"6":3}`, digits untouched. */
+export function valuesOfRecords(path: string): Values {
+  const values: Values = new Map();
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    const members = new Map(
+      [...line.matchAll(/"(\w+)":(?:"([^"]*)"|(\d+))/g)].map(([, key, text, digits]) => [
+        key,
+        text ?? digits,
+      ]),
+    );
+    const row = `${members.get('device')} ${members.get('index')}`;
+    for (const [key, value] of members)
+      if (/^\d+$/.test(key ?? '')) values.set(`${row} ${key}`, value as string);
+  }
+  return values;
+}
+
+/** Reads Telegraf's JSON lines, of the last poll of each device. */
+export function valuesOfTelegraf(path: string): Values {
+  const values: Values = new Map();
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    const device = /"agent_host":"127\.0\.1\.(\d+)"/.exec(line)?.[1];
+    const index = /"index":"(\d+)"/.exec(line)?.[1];
+    if (device === undefined || index === undefined) continue;
+    for (const [, column, text, digits] of line.matchAll(/"c(\d+)":(?:"([^"]*)"|(\d+))/g)) {
+      values.set(`${device} ${index} ${column}`, (text ?? digits) as string);
+    }
+  }
+  return values;
+}
+
+/** Reads what snmpbulkwalk -On prints of one device. */
+export function valuesOfBulkwalk(device: number, stdout: string): Values {
+  const values: Values = new Map();
+  for (const [, column, index, value] of stdout.matchAll(
+    /\.31\.1\.1\.1\.(\d+)\.(\d+) = \w+: "?([^"\n]*)"?/g,
+  )) {
+    values.set(`${device} ${index} ${column}`, value as string);
+  }
+  return values;
+}

@@ -1,0 +1,3 @@
+module graticule.example/bench/http
+
+go 1.26

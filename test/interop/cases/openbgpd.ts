@@ -1,0 +1,9 @@
+import type { TestCase } from '../../harness.ts';
+import { openbgpd } from '../../support/bgp-daemon.ts';
+import { runSpeakerCases } from '../../support/speaker-cases.ts';
+
+export const testCase: TestCase = {
+  title: 'a session with OpenBGPD: made, kept, changed, broken and made again',
+  inCi: true,
+  run: (context) => runSpeakerCases(context, openbgpd, 25),
+};
