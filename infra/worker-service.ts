@@ -21,7 +21,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { ENV } from '../contract/env.ts';
 import { SIZES } from '../contract/sizes.ts';
-import { WORKER_NODE_OPTIONS } from '../contract/worker.ts';
+import { WORKER_ENVIRONMENT, WORKER_NODE_OPTIONS } from '../contract/worker.ts';
 import type { Runtime } from './grant.ts';
 import type { Network } from './network.ts';
 import type { Settings } from './settings.ts';
@@ -88,6 +88,7 @@ export class WorkerService extends Construct implements Runtime {
         maxBufferSize: Size.mebibytes(4),
       }),
       environment: {
+        ...WORKER_ENVIRONMENT,
         [ENV.logLevel]: 'INFO',
         [ENV.localAs]: settings.localAs,
         [ENV.routerId]: settings.routerId,

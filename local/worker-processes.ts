@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ENV } from '../contract/env.ts';
-import { WORKER_NODE_OPTIONS } from '../contract/worker.ts';
+import { WORKER_ENVIRONMENT, WORKER_NODE_OPTIONS } from '../contract/worker.ts';
 import { keepRunning } from './kept-process.ts';
 import { type LeashedProcess, startLeashed } from './leash.ts';
 
@@ -45,7 +45,12 @@ export function startWorkerProcesses(options: WorkerProcessesOptions): WorkerPro
         options.program,
       ],
       {
-        environment: { ...options.environment, [ENV.workerId]: id, [ENV.bgpListen]: bgpListen },
+        environment: {
+          ...WORKER_ENVIRONMENT,
+          ...options.environment,
+          [ENV.workerId]: id,
+          [ENV.bgpListen]: bgpListen,
+        },
         graceSeconds: GRACE_SECONDS,
         output: 'inherit',
         workingDirectory: ROOT,
