@@ -1,5 +1,6 @@
 import { deepStrictEqual, equal, ok } from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -163,9 +164,12 @@ async function againstCacheTarget(
     });
     const { port } = target;
     await check('cache: killed, its streams back off and a test is connection-refused', async () => {
+      const ended = once(target.process, 'exit');
       target.process.kill('SIGKILL');
       await until(() => streams.status(onChange.group.key)?.state === 'backoff', 'back-off');
       equal(streams.status(onChange.group.key)?.lastFault?.fault.code, 'unreachable');
+      // Until it is gone its listener still takes connections, to reset them.
+      await ended;
       equal((await ask()).fault?.code, 'connection-refused');
     });
     await check('cache: restarted with another certificate, it is tls-name-mismatch', async () => {
@@ -175,7 +179,9 @@ async function againstCacheTarget(
         'a refused certificate',
       );
       equal((await ask()).fault?.code, 'tls-name-mismatch');
+      const ended = once(target.process, 'exit');
       target.process.kill('SIGKILL');
+      await ended;
     });
     await check('cache: restarted with its own, the streams come back by themselves', async () => {
       const before = onChange.sink.syncs;
