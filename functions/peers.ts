@@ -22,6 +22,11 @@ const PEERS: Resource<Peer, PeerConfiguration> = {
   create,
   replace,
   remove: removePeer,
+  // A worker takes a peer after it has read it: in the moment of its creation nobody has said anything of it.
+  async viewNew(peer, { now }) {
+    const ownership = { owner: undefined, liveWorkers: await findLiveWorkers(now) };
+    return viewPeer(peer, undefined, ownership, now.getTime());
+  },
   async view(peer, { now }) {
     const [owner, liveWorkers] = await Promise.all([getPeerOwner(peer.id), findLiveWorkers(now)]);
     const status = await findStatus(peer.id, owner?.worker);
@@ -126,9 +131,13 @@ async function runningPeer(
   return { peer, owner: owner.worker, status: await findStatus(peer.id, owner.worker) };
 }
 
-/** The owner's own word, else the newest word of whoever ran the peer before. */
+/**
+ * The owner's own word, else the newest word of whoever ran the peer before; `owner` is `''` when it was given up, and
+ * undefined when nobody ever ran it: then there is no word, and the words on all other peers need not be read.
+ */
 async function findStatus(peerId: number, owner: string | undefined): Promise<PeerStatus | undefined> {
-  const own = owner === undefined || owner === '' ? undefined : await getPeerStatus(owner, peerId);
+  if (owner === undefined) return undefined;
+  const own = owner === '' ? undefined : await getPeerStatus(owner, peerId);
   return own ?? newestStatus((await listPeerStatuses()).filter((status) => status.id === peerId));
 }
 

@@ -181,6 +181,36 @@ describe('plan and apply on the real handlers', () => {
     expect(left.length).toBeGreaterThan(0);
   });
 
+  it('makes a peer by four calls to DynamoDB, however many there are already', async () => {
+    const peers = Array.from({ length: 20 }, (_, index) => ({
+      name: `counted-${index}`,
+      'peer-address': `127.0.7.${1 + index}`,
+      'user-peer-as': '65001',
+      enabled: false,
+    }));
+    writeFileSync(join(folder, 'counted.json'), JSON.stringify({ peers }));
+    const argv = ['-f', 'counted.json', '--state', 'counted.state.json'];
+    // The token and the list of peers are read before the first of them is made.
+    await cli('plan', ...argv);
+    emulators.guard.reset();
+    expect(await cli('apply', ...argv)).toMatchObject({ code: 0, errors: '' });
+    const calls = Object.fromEntries(
+      emulators.guard
+        .counts()
+        .filter(({ principal, command }) => principal === 'peers' && command !== 'GetItem')
+        .map(({ command, resource, calls }) => [`${command} ${resource}`, calls]),
+    );
+    expect(calls).toMatchObject({
+      // The id, and the word to the workers.
+      'UpdateItem config': 2 * peers.length,
+      'TransactWriteItems config': peers.length,
+    });
+    // Who lives; and, for the list that apply begins with, who owns what and how it does.
+    expect(calls['Query runtime']).toBeLessThanOrEqual(peers.length + 3);
+    writeFileSync(join(folder, 'counted.json'), '{"peers": []}');
+    expect((await cli('apply', ...argv)).code).toBe(0);
+  });
+
   it('refuses a state of another stack, and two applies at once', async () => {
     writeFileSync(join(folder, 'one.json'), '{"peers": []}');
     writeFileSync(
