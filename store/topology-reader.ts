@@ -8,7 +8,6 @@ import { AdjRibIn } from '../core/topology/adj-rib-in.ts';
 import { type GraphPeer, TopologyGraph } from '../core/topology/graph.ts';
 import { Journal } from '../core/topology/journal.ts';
 import { derivedLoss, type PeerCircumstances } from '../core/topology/liveness.ts';
-import { withOwnMemory } from '../core/topology/log.ts';
 import type { TopologyVersion } from '../core/topology/version.ts';
 import { listPeerOwners } from './owner-store.ts';
 import { listPeers } from './peer-store.ts';
@@ -141,7 +140,7 @@ export class TopologyReader {
     const peer = rib === undefined ? this.graph.peer(head.peerId) : this.graph.replace(rib);
     if (rib !== undefined) this.journal.restart(head.peerId, from);
     for (const { sequence, entries } of records) {
-      for (const entry of withOwnMemory(entries)) peer.rib.apply(entry);
+      for (const entry of entries) peer.rib.apply(entry);
       this.journal.record(head.peerId, sequence);
     }
     this.#positions.set(head.peerId, head.sequence);

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import { paddedId, RUNTIME_KEYS } from '../contract/tables.ts';
 import { AdjRibIn, type AdjRibInListener } from '../core/topology/adj-rib-in.ts';
-import { decodeBatch, encodeBatch, type LogEntry } from '../core/topology/log.ts';
+import { decodeBatch, decodeBatchToKeep, encodeBatch, type LogEntry } from '../core/topology/log.ts';
 import { decodeSnapshot } from '../core/topology/snapshot.ts';
 import { deleteItem, putItem, queryItems, SCHEMA_VERSION } from './table.ts';
 import { type Segment, type SnapshotPointer, segmentsAfter, type TopologyHead } from './topology-head.ts';
@@ -49,7 +49,7 @@ export async function putLogItem(
   });
 }
 
-/** The entries of one log item. */
+/** The entries of one log item, with memory of their own. */
 export interface LogRecord {
   readonly sequence: number;
   readonly entries: readonly LogEntry[];
@@ -69,7 +69,7 @@ export async function readLog(head: TopologyHead, sequence: number): Promise<Log
       return Promise.all(
         visible.map(async (item) => ({
           sequence: Number(item.sk),
-          entries: decodeBatch(await decompress(item['data'] as Uint8Array)),
+          entries: decodeBatchToKeep(await decompress(item['data'] as Uint8Array)),
         })),
       );
     }),

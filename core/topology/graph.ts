@@ -37,6 +37,8 @@ export class TopologyObject {
   remoteNode: TopologyNode | null = null;
   /** The links between the same two nodes; null for other kinds and for links that are one-way by nature. */
   group: LinkGroup | null = null;
+  /** As the group last found it; asked for by `TopologyGraph.pairing`. */
+  pairing: Pairing = UNPAIRED;
   /** Since when live copies have differed; 0 while they agree. */
   differsSince = 0;
   /** The graph's generation when this object's view may last have become another. */
@@ -71,6 +73,8 @@ export class TopologyNode {
   readonly links = new Set<TopologyObject>();
   /** Prefixes, SIDs and policies that belong to it. */
   readonly belongings = new Set<TopologyObject>();
+  /** The links to each neighbour whose key is not below this node's; the others keep theirs. */
+  readonly groups = new Map<TopologyNode, LinkGroup>();
   /** As those of an object: a node that only links name is listed as it stands. */
   touchedAt = 0;
   indexed = false;
@@ -162,14 +166,13 @@ export class TopologyGraph implements AdjRibInListener {
   readonly peers = new Map<number, GraphPeer>();
   /** Objects of which live copies differ. */
   readonly differing = new Set<TopologyObject>();
-  readonly #groups = new Map<string, LinkGroup>();
   readonly #scan = new NlriScan();
   readonly #listener: GraphListener | undefined;
   /** Goes up with everything that could change an answer; for caches. */
   generation = 0;
   /** The generation when flags of very many objects, as whether they are stale, may last have become others. */
   flagsTouchedAt = 0;
-  /** What came or went since somebody took it. What came and went in between is not in it. */
+  /** What came or went since somebody took it, of the kinds that somebody has. What came and went in between is not in it. */
   readonly #moved = new Map<ObjectKind, Set<TopologyObject | TopologyNode>>();
 
   constructor(listener?: GraphListener) {
@@ -233,11 +236,17 @@ export class TopologyGraph implements AdjRibInListener {
     }
   }
 
-  /** What came or went of a kind since the last call: for an index, of which a graph has one. */
+  /** What came or went of a kind since the last call, at first all there is: for an index, of which a graph has one. */
   takeMoved(kind: ObjectKind): Iterable<TopologyObject | TopologyNode> {
-    const moved = this.#moved.get(kind) ?? [];
-    this.#moved.delete(kind);
-    return moved;
+    const moved = this.#moved.get(kind);
+    this.#moved.set(kind, new Set());
+    return moved ?? this.#allOf(kind);
+  }
+
+  *#allOf(kind: ObjectKind): Generator<TopologyObject | TopologyNode> {
+    for (const object of this.objects.values()) if (object.kind === kind) yield object;
+    if (kind !== 'node') return;
+    for (const node of this.nodes.values()) if (this.listsAlone(node)) yield node;
   }
 
   /** Whether a node is in the topology without an NLRI of its own: other objects name it. */
@@ -251,44 +260,28 @@ export class TopologyGraph implements AdjRibInListener {
 
   added(copy: Copy, at: number): void {
     const object = this.#attachIfPresent(copy, at);
-    this.#tell({ at, action: 'added', object, peerId: copy.rib.peerId, before: null, after: copy.attribute });
+    this.#tell('added', object, copy, at, null, copy.attribute);
   }
 
   changed(copy: Copy, before: Uint8Array | null, at: number): void {
     const object = this.objectOf(copy);
     this.#touchWithNeighbors(object);
     this.#compare(object, at, copy.rib.peerId);
-    this.#tell({ at, action: 'changed', object, peerId: copy.rib.peerId, before, after: copy.attribute });
+    this.#tell('changed', object, copy, at, before, copy.attribute);
   }
 
   confirmed(copy: Copy, at: number): void {
     const object = this.objectOf(copy);
     this.#touchWithNeighbors(object);
     this.#compare(object, at, copy.rib.peerId);
-    const { attribute } = copy;
-    this.#tell({
-      at,
-      action: 'recovered',
-      object,
-      peerId: copy.rib.peerId,
-      before: attribute,
-      after: attribute,
-    });
+    this.#tell('recovered', object, copy, at, copy.attribute, copy.attribute);
   }
 
   removed(copy: Copy, entry: LogEntry): void {
     const object = this.objectOf(copy);
     if (this.#isAttached(copy)) this.#detach(copy, entry.at);
     const action = entry.kind === 'remove' ? 'removed' : 'purged';
-    const { attribute } = copy;
-    this.#tell({
-      at: entry.at,
-      action,
-      object,
-      peerId: copy.rib.peerId,
-      before: attribute,
-      after: null,
-    });
+    this.#tell(action, object, copy, entry.at, copy.attribute, null);
   }
 
   sessionChanged(rib: AdjRibIn, entry: LogEntry): void {
@@ -299,10 +292,7 @@ export class TopologyGraph implements AdjRibInListener {
     if (entry.kind !== 'session-lost' || this.#listener === undefined) return;
     for (const copy of rib.copies.values()) {
       if (rib.staleSince(copy) !== entry.at) continue;
-      const { attribute } = copy;
-      const object = this.objectOf(copy);
-      const peerId = rib.peerId;
-      this.#tell({ at: entry.at, action: 'stale', object, peerId, before: attribute, after: attribute });
+      this.#tell('stale', this.objectOf(copy), copy, entry.at, copy.attribute, copy.attribute);
     }
   }
 
@@ -329,8 +319,11 @@ export class TopologyGraph implements AdjRibInListener {
 
   /** The other direction of a link. */
   pairing(link: TopologyObject): Pairing {
-    return link.group?.pairing(link, (other) => this.selected(other).attribute) ?? UNPAIRED;
+    link.group?.pair(this.#attributeOf);
+    return link.pairing;
   }
+
+  readonly #attributeOf = (link: TopologyObject) => this.selected(link).attribute;
 
   isLive(copy: Copy): boolean {
     return this.peers.get(copy.rib.peerId)?.isLive(copy) ?? false;
@@ -378,19 +371,22 @@ export class TopologyGraph implements AdjRibInListener {
 
   /** Something is there, or is no longer: an index that has it, or should, has to learn it. */
   #move(thing: TopologyObject | TopologyNode, isThere: boolean): void {
-    const kind = 'kind' in thing ? thing.kind : 'node';
-    let moved = this.#moved.get(kind);
-    if (moved === undefined) {
-      moved = new Set();
-      this.#moved.set(kind, moved);
-    }
+    const moved = this.#moved.get('kind' in thing ? thing.kind : 'node');
+    if (moved === undefined) return;
     if (isThere || thing.indexed) moved.add(thing);
     else moved.delete(thing);
   }
 
-  #tell(change: Omit<GraphChange, 'differedSince'>, differedSince = 0): void {
+  #tell(
+    action: GraphChange['action'],
+    object: TopologyObject,
+    { rib: { peerId } }: Copy,
+    at: number,
+    before: Uint8Array | null,
+    after: Uint8Array | null,
+  ): void {
     this.generation += 1;
-    this.#listener?.changed({ ...change, differedSince });
+    this.#listener?.changed({ at, action, object, peerId, before, after, differedSince: 0 });
   }
 
   #isAttached(copy: Copy): boolean {
@@ -419,9 +415,13 @@ export class TopologyGraph implements AdjRibInListener {
       this.#join(object);
       this.#move(object, true);
     }
-    const place = object.copies.findIndex((other) => other.rib.peerId > copy.rib.peerId);
-    if (place < 0) object.copies.push(copy);
-    else object.copies.splice(place, 0, copy);
+    if (object.copies.length === 0) {
+      // Not by a push, which reserves place for sixteen more.
+      object.copies = [copy];
+    } else {
+      const place = object.copies.findIndex((other) => other.rib.peerId > copy.rib.peerId);
+      object.copies.splice(place < 0 ? object.copies.length : place, 0, copy);
+    }
     this.#touchWithNeighbors(object);
     this.#compare(object, at, copy.rib.peerId);
     return object;
@@ -459,9 +459,7 @@ export class TopologyGraph implements AdjRibInListener {
       localNode?.links.add(object);
       remoteNode?.links.add(object);
       if (localNode !== null && remoteNode !== null && LinkGroup.takes(this.#scan.protocolId)) {
-        const key = LinkGroup.key(localNode.key, remoteNode.key);
-        object.group = this.#groups.get(key) ?? new LinkGroup(key);
-        this.#groups.set(key, object.group);
+        object.group = groupOf(localNode, remoteNode);
         object.group.add(object);
       }
     } else localNode?.belongings.add(object);
@@ -493,9 +491,9 @@ export class TopologyGraph implements AdjRibInListener {
       if (node.objects.length + node.links.size + node.belongings.size === 0) this.nodes.delete(node.key);
       this.#move(node, this.listsAlone(node));
     }
-    if (group !== null) {
+    if (group !== null && localNode !== null && remoteNode !== null) {
       group.remove(object);
-      if (group.size === 0) this.#groups.delete(group.key);
+      if (group.size === 0) keeperOf(localNode, remoteNode).groups.delete(otherOf(localNode, remoteNode));
     }
     this.differing.delete(object);
     object.differsSince = 0;
@@ -540,6 +538,35 @@ export class TopologyGraph implements AdjRibInListener {
     this.differing.delete(object);
     this.#touch(object);
     if (at - differsSince <= CONFLICT_AFTER_MILLISECONDS) return;
-    this.#tell({ at, action: 'conflict-cleared', object, peerId, before: null, after: null }, differsSince);
+    this.#listener?.changed({
+      at,
+      action: 'conflict-cleared',
+      object,
+      peerId,
+      before: null,
+      after: null,
+      differedSince: differsSince,
+    });
   }
+}
+
+/** The group of the links between two nodes, whichever is named first; made when new. */
+function groupOf(one: TopologyNode, other: TopologyNode): LinkGroup {
+  const keeper = keeperOf(one, other);
+  const kept = otherOf(one, other);
+  let group = keeper.groups.get(kept);
+  if (group === undefined) {
+    group = new LinkGroup();
+    keeper.groups.set(kept, group);
+  }
+  return group;
+}
+
+/** Of two nodes, the one that keeps the group of their links. */
+function keeperOf(one: TopologyNode, other: TopologyNode): TopologyNode {
+  return one.key < other.key ? one : other;
+}
+
+function otherOf(one: TopologyNode, other: TopologyNode): TopologyNode {
+  return one.key < other.key ? other : one;
 }

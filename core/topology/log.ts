@@ -132,8 +132,41 @@ export function encodeBatch(entries: readonly LogEntry[]): Uint8Array {
 
 /** The entries of one batch; their byte strings are views of it. Throws `CorruptRecord`. */
 export function decodeBatch(batch: Uint8Array): LogEntry[] {
+  return readBatch(batch, (start, end) => batch.subarray(start, end));
+}
+
+/** Octets of one batch that share memory: a copy that outlives its neighbours holds no more than this. */
+const SHARED_OCTETS = 16 * 1024;
+
+/**
+ * The same with memory of their own: a kept view would keep the whole batch. Those of a large batch share buffers of a
+ * moderate size, since a buffer for each of 200,000 byte strings takes longer to make than all else that is done with
+ * them.
+ */
+export function decodeBatchToKeep(batch: Uint8Array): LogEntry[] {
+  let shared = new Uint8Array(0);
+  let used = 0;
+  return readBatch(batch, (start, end) => {
+    const octets = end - start;
+    if (used + octets > shared.length) {
+      shared = new Uint8Array(Math.max(octets, Math.min(batch.length - start, SHARED_OCTETS)));
+      used = 0;
+    }
+    const copy = shared.subarray(used, used + octets);
+    for (let at = 0; at < octets; at += 1) copy[at] = batch[start + at] as number;
+    used += octets;
+    return copy;
+  });
+}
+
+/** `take` makes a byte string of the batch's octets from `start` up to `end`. */
+function readBatch(batch: Uint8Array, take: (start: number, end: number) => Uint8Array): LogEntry[] {
   const entries: LogEntry[] = [];
   const reader = new RecordReader(batch);
+  const bytes = () => {
+    const length = reader.skipBytes();
+    return take(reader.position - length, reader.position);
+  };
   if (reader.atEnd) return entries;
   const format = reader.octet();
   if (format !== LOG_FORMAT) throw new CorruptRecord(`log format ${format}, this code knows ${LOG_FORMAT}`);
@@ -145,13 +178,13 @@ export function decodeBatch(batch: Uint8Array): LogEntry[] {
     at += reader.integer();
     switch (kind) {
       case 'put': {
-        const nlri = reader.bytes();
-        entries.push({ kind, at, safi, nlri, attribute: octet & WITHOUT_ATTRIBUTE ? null : reader.bytes() });
+        const nlri = bytes();
+        entries.push({ kind, at, safi, nlri, attribute: octet & WITHOUT_ATTRIBUTE ? null : bytes() });
         break;
       }
       case 'confirm':
       case 'remove':
-        entries.push({ kind, at, safi, nlri: reader.bytes() });
+        entries.push({ kind, at, safi, nlri: bytes() });
         break;
       case 'session-established':
         entries.push({ kind, at, sweepBy: reader.integer() });
@@ -173,42 +206,4 @@ export function decodeBatch(batch: Uint8Array): LogEntry[] {
     }
   }
   return entries;
-}
-
-/** Octets of one batch that share memory: a copy that outlives its neighbours holds no more than this. */
-const SHARED_OCTETS = 16 * 1024;
-
-/**
- * The entries with memory of their own: a kept view would keep the whole batch. Those of a large batch share buffers of
- * a moderate size, since a buffer for each of 200,000 byte strings takes longer to make than all else that is done with them.
- */
-export function* withOwnMemory(entries: readonly LogEntry[]): Generator<LogEntry> {
-  let left = 0;
-  for (const entry of entries) left += octetsOf(entry);
-  let shared = new Uint8Array(0);
-  let used = 0;
-  const own = (octets: Uint8Array): Uint8Array => {
-    const copy = shared.subarray(used, used + octets.length);
-    copy.set(octets);
-    used += octets.length;
-    return copy;
-  };
-  for (const entry of entries) {
-    if (entry.kind !== 'put') {
-      yield entry;
-      continue;
-    }
-    const needed = octetsOf(entry);
-    if (used + needed > shared.length) {
-      shared = new Uint8Array(Math.max(needed, Math.min(left, SHARED_OCTETS)));
-      used = 0;
-    }
-    left -= needed;
-    const { attribute } = entry;
-    yield { ...entry, nlri: own(entry.nlri), attribute: attribute === null ? null : own(attribute) };
-  }
-}
-
-function octetsOf(entry: LogEntry): number {
-  return entry.kind === 'put' ? entry.nlri.length + (entry.attribute?.length ?? 0) : 0;
 }

@@ -70,6 +70,10 @@ export class RecordReader {
     this.#bytes = bytes;
   }
 
+  get position(): number {
+    return this.#position;
+  }
+
   get atEnd(): boolean {
     return this.#position >= this.#bytes.length;
   }
@@ -96,11 +100,16 @@ export class RecordReader {
 
   /** A view of the record's own octets. */
   bytes(): Uint8Array {
+    const length = this.skipBytes();
+    return this.#bytes.subarray(this.#position - length, this.#position);
+  }
+
+  /** Passes over a byte string; gives the octets it has, which end at `position`. */
+  skipBytes(): number {
     const length = this.integer();
     const end = this.#position + length;
     if (end > this.#bytes.length) throw new CorruptRecord('a byte string overruns it');
-    const value = this.#bytes.subarray(this.#position, end);
     this.#position = end;
-    return value;
+    return length;
   }
 }

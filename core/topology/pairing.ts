@@ -20,64 +20,67 @@ const AMBIGUOUS: Pairing = { reverse: null, pairedBy: null, ambiguous: true };
 
 /** All half-links between two nodes, both ways. Pairs are made anew when one of them changed and somebody asks. */
 export class LinkGroup {
-  readonly key: string;
-  readonly #links = new Set<TopologyObject>();
-  #pairings: Map<TopologyObject, Pairing> | undefined;
+  /** Few: a router has a handful of links to another. */
+  readonly links: TopologyObject[] = [];
+  #isPaired = false;
 
   /** EPE links (RFC 9086) are one-way by nature, whoever else says the same of himself. */
   static takes(protocolId: number): boolean {
     return protocolId !== ProtocolId.bgp;
   }
 
-  /** The group of two nodes, whichever is named first. */
-  static key(oneNode: string, otherNode: string): string {
-    return oneNode < otherNode
-      ? `${oneNode.length} ${oneNode}${otherNode}`
-      : `${otherNode.length} ${otherNode}${oneNode}`;
-  }
-
-  constructor(key: string) {
-    this.key = key;
-  }
-
   get size(): number {
-    return this.#links.size;
-  }
-
-  get links(): Iterable<TopologyObject> {
-    return this.#links;
+    return this.links.length;
   }
 
   add(link: TopologyObject): void {
-    this.#links.add(link);
+    this.links.push(link);
     this.touch();
   }
 
   remove(link: TopologyObject): void {
-    this.#links.delete(link);
+    this.links.splice(this.links.indexOf(link), 1);
+    link.pairing = UNPAIRED;
     this.touch();
   }
 
   /** Something that pairing depends on may have changed. */
   touch(): void {
-    this.#pairings = undefined;
+    this.#isPaired = false;
   }
 
-  /** `attributeOf` gives the attribute of the copy that is shown: some routers put the identifiers there. */
-  pairing(link: TopologyObject, attributeOf: (link: TopologyObject) => Uint8Array | null): Pairing {
-    this.#pairings ??= pairLinks(this.#links, attributeOf);
-    return this.#pairings.get(link) ?? UNPAIRED;
+  /**
+   * Gives each link its pairing, if that may have become another. `attributeOf` gives the attribute of the copy that is
+   * shown: some routers put the identifiers there.
+   */
+  pair(attributeOf: (link: TopologyObject) => Uint8Array | null): void {
+    if (this.#isPaired) return;
+    this.#isPaired = true;
+    for (const link of this.links) link.pairing = UNPAIRED;
+    pairLinks(this.links, attributeOf);
   }
 }
 
+interface Rule {
+  readonly pairedBy: PairedBy;
+  readonly fits: (one: HalfLink, other: HalfLink) => boolean;
+}
+
+/** In order: who is paired by one rule is not looked at by those that follow. */
+const BETWEEN_ROUTERS: readonly Rule[] = [
+  { pairedBy: 'addresses', fits: haveEachOthersAddresses },
+  { pairedBy: 'identifiers', fits: haveSwappedIdentifiers },
+  { pairedBy: 'single-candidate', fits: couldBeOne },
+];
+const WITH_A_PSEUDONODE: readonly Rule[] = [{ pairedBy: 'nodes', fits: sameTopology }];
+
 /** Pairs half-links that all run between the same two nodes. */
 function pairLinks(
-  links: Iterable<TopologyObject>,
+  links: readonly TopologyObject[],
   attributeOf: (link: TopologyObject) => Uint8Array | null,
-): Map<TopologyObject, Pairing> {
-  const pairings = new Map<TopologyObject, Pairing>();
-  const forward: HalfLink[] = [];
-  const backward: HalfLink[] = [];
+): void {
+  let forward: HalfLink[] = [];
+  let backward: HalfLink[] = [];
   let from: TopologyObject['localNode'] = null;
   for (const link of links) {
     from ??= link.localNode;
@@ -88,30 +91,29 @@ function pairLinks(
     if (half.betweenAutonomousSystems) continue;
     (link.localNode === from ? forward : backward).push(half);
   }
-  if (forward.length === 0 || backward.length === 0) return pairings;
-
-  const first = forward[0] as HalfLink;
-  if (first.object.localNode?.pseudonode || first.object.remoteNode?.pseudonode) {
-    match(forward, backward, sameTopology, 'nodes', pairings);
-    return pairings;
+  const { localNode, remoteNode } = forward[0]?.object ?? {};
+  const rules = localNode?.pseudonode || remoteNode?.pseudonode ? WITH_A_PSEUDONODE : BETWEEN_ROUTERS;
+  for (const rule of rules) {
+    if (forward.length === 0 || backward.length === 0) return;
+    match(forward, backward, rule);
+    forward = forward.filter(isLeft);
+    backward = backward.filter(isLeft);
   }
-  match(forward, backward, haveEachOthersAddresses, 'addresses', pairings);
-  match(forward, backward, haveSwappedIdentifiers, 'identifiers', pairings);
-  match(forward, backward, couldBeOne, 'single-candidate', pairings);
-  return pairings;
+}
+
+/** Neither paired nor found to be ambiguous. */
+function isLeft({ object }: HalfLink): boolean {
+  return object.pairing === UNPAIRED;
 }
 
 /** Pairs those that are each other's only candidate; those with more than one are ambiguous, and done with. */
-function match(
-  forward: readonly HalfLink[],
-  backward: readonly HalfLink[],
-  fits: (one: HalfLink, other: HalfLink) => boolean,
-  pairedBy: PairedBy,
-  pairings: Map<TopologyObject, Pairing>,
-): void {
-  const left = forward.filter(({ object }) => !pairings.has(object));
-  const right = backward.filter(({ object }) => !pairings.has(object));
-  if (left.length === 0 || right.length === 0) return;
+function match(left: readonly HalfLink[], right: readonly HalfLink[], { pairedBy, fits }: Rule): void {
+  if (left.length === 1 && right.length === 1) {
+    // As most links are: one each way.
+    const [one, other] = [left[0] as HalfLink, right[0] as HalfLink];
+    if (fits(one, other)) join(one, other, pairedBy);
+    return;
+  }
   const ofRight = new Map<HalfLink, HalfLink[]>();
   const ofLeft = new Map<HalfLink, HalfLink[]>();
   for (const one of left) {
@@ -124,16 +126,18 @@ function match(
   for (const [one, candidates] of ofLeft) {
     const other = candidates[0] as HalfLink;
     if (candidates.length > 1 || (ofRight.get(other)?.length ?? 0) > 1) {
-      pairings.set(one.object, AMBIGUOUS);
-      for (const candidate of candidates) pairings.set(candidate.object, AMBIGUOUS);
+      one.object.pairing = AMBIGUOUS;
+      for (const candidate of candidates) candidate.object.pairing = AMBIGUOUS;
     }
   }
   for (const [one, candidates] of ofLeft) {
-    if (pairings.has(one.object)) continue;
-    const other = candidates[0] as HalfLink;
-    pairings.set(one.object, { reverse: other.object, pairedBy, ambiguous: false });
-    pairings.set(other.object, { reverse: one.object, pairedBy, ambiguous: false });
+    if (isLeft(one)) join(one, candidates[0] as HalfLink, pairedBy);
   }
+}
+
+function join(one: HalfLink, other: HalfLink, pairedBy: PairedBy): void {
+  one.object.pairing = { reverse: other.object, pairedBy, ambiguous: false };
+  other.object.pairing = { reverse: one.object, pairedBy, ambiguous: false };
 }
 
 function sameTopology(one: HalfLink, other: HalfLink): boolean {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AdjRibIn } from '../../../core/topology/adj-rib-in.ts';
-import { decodeBatch, encodeBatch, type LogEntry } from '../../../core/topology/log.ts';
+import { decodeBatch, decodeBatchToKeep, encodeBatch, type LogEntry } from '../../../core/topology/log.ts';
 import { CorruptRecord } from '../../../core/topology/octets.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../../core/topology/snapshot.ts';
 import { formatVersion, parseVersion } from '../../../core/topology/version.ts';
@@ -55,6 +55,23 @@ describe('a topology log', () => {
       }),
       { seed },
     );
+  });
+
+  it('reads back without memory of the batch, for those who keep what they read', () => {
+    fc.assert(
+      fc.property(log, (entries) => {
+        const batch = encodeBatch(entries);
+        const kept = decodeBatchToKeep(batch);
+        batch.fill(0xff);
+        expect(kept).toEqual(entries);
+      }),
+      { seed },
+    );
+    const large: LogEntry[] = [9_000, 20_000, 3, 0, 16_384].map((octets, each) => {
+      const nlri = new Uint8Array(octets).fill(each);
+      return { kind: 'put', at: each, safi: 71, nlri, attribute: nlri.subarray(octets >> 1) };
+    });
+    expect(decodeBatchToKeep(encodeBatch(large))).toEqual(large);
   });
 
   it('is refused when it is cut short or of another format, and never read as something else', () => {

@@ -23,6 +23,8 @@ export class Reflector {
   readonly #server: Server;
   readonly #sessions = new Set<Socket>();
   readonly #keepalives: NodeJS.Timeout;
+  /** UPDATEs as octets, made when told of and not when somebody connects: a router has its own ready, too. */
+  readonly #messages = new WeakMap<Announcement, Uint8Array>();
   #refusing = false;
 
   private constructor(server: Server, address: string, port: number) {
@@ -54,7 +56,7 @@ export class Reflector {
       const before = this.told.get(key);
       if (before !== undefined && Buffer.compare(before.attribute, object.attribute) === 0) continue;
       this.told.set(key, object);
-      messages.push(announcement(object));
+      messages.push(this.#messageOf(object));
     }
     if (overMilliseconds === 0) return this.#broadcast(Buffer.concat(messages));
     for (const each of messages) {
@@ -66,7 +68,7 @@ export class Reflector {
   /** Tells one object, new or changed, whatever else it told before. */
   announce(key: string, object: Announcement): void {
     this.told.set(key, object);
-    this.#broadcast(announcement(object));
+    this.#broadcast(this.#messageOf(object));
   }
 
   /** Breaks the connection without a word, and refuses new ones until `reconnect`. */
@@ -92,6 +94,19 @@ export class Reflector {
     await new Promise((settle) => this.#server.close(settle));
   }
 
+  #allMessages(): Uint8Array[] {
+    return [...this.told.values()].map((object) => this.#messageOf(object));
+  }
+
+  #messageOf(object: Announcement): Uint8Array {
+    let octets = this.#messages.get(object);
+    if (octets === undefined) {
+      octets = announcement(object);
+      this.#messages.set(object, octets);
+    }
+    return octets;
+  }
+
   #broadcast(octets: Uint8Array): void {
     for (const socket of this.#sessions) socket.write(octets);
   }
@@ -114,10 +129,10 @@ export class Reflector {
         // The KEEPALIVE that answers our OPEN: the session stands, and everything is told.
         if (type === 4 && !this.#sessions.has(socket)) {
           this.#sessions.add(socket);
-          socket.write(Buffer.concat([...[...this.told.values()].map(announcement), END_OF_RIB]));
+          socket.write(Buffer.concat([...this.#allMessages(), END_OF_RIB]));
         }
         if (type === 3) socket.destroy();
-        if (type === 5) socket.write(Buffer.concat([...this.told.values()].map(announcement)));
+        if (type === 5) socket.write(Buffer.concat(this.#allMessages()));
       }
     });
   }
