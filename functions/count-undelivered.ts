@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { Logger } from '@aws-lambda-powertools/logger';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { parseDeliveryMessage } from '../core/delivery-message.ts';
 import { DeliveryTally } from '../core/delivery-tally.ts';
+import { errorFields } from '../core/log-line.ts';
 import { advanceDelivery, getDeliveryProgress } from '../store/delivery-progress.ts';
+import { log } from './log.ts';
 import { writeMetrics } from './metrics.ts';
-
-const logger = new Logger({ serviceName: 'graticule' });
 
 /**
  * Counts what the sender could not finish as `interrupted`: part of it may have been sent by an invocation that died, the
@@ -19,8 +18,8 @@ export async function handler(event: SQSEvent): Promise<SQSBatchResponse> {
     try {
       await countRest(record.body);
     } catch (error) {
-      logger.error('a dead letter could not be counted', {
-        error: error as Error,
+      log('error', 'a dead letter could not be counted', {
+        ...errorFields(error),
         'message-id': record.messageId,
       });
       failed.push(record.messageId);
@@ -47,5 +46,5 @@ async function countRest(body: string): Promise<void> {
   const next = { holder: randomUUID(), settled: end, claimed: end, until: now.getTime() };
   await advanceDelivery(head, progress, next, tally);
   writeMetrics({ RecordsFailed: records });
-  logger.warn('records not delivered', { 'message-id': head.id, records, reason: 'interrupted', detail });
+  log('warn', 'records not delivered', { 'message-id': head.id, records, reason: 'interrupted', detail });
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { parseDeliveryMessage } from '../core/delivery-message.ts';
 import { type DeliveryTally, failedRecords } from '../core/delivery-tally.ts';
+import { errorFields } from '../core/log-line.ts';
 import type { WebhookOutput } from '../core/webhook.ts';
 import { showDeliveryAgain } from '../store/delivery-queue.ts';
 import { watchKeyring } from '../store/keyring-fault.ts';
@@ -10,11 +10,11 @@ import { getWebhook } from '../store/webhook-store.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { deliveryHeaders } from './delivery-request.ts';
 import { type DeliveryRun, deliver } from './delivery-run.ts';
+import { log } from './log.ts';
 import { writeMetrics } from './metrics.ts';
 import { dialOptionsFrom } from './webhook-dial.ts';
 import { WebhookPool } from './webhook-pool.ts';
 
-const logger = new Logger({ serviceName: 'graticule' });
 watchKeyring(() => writeMetrics({ KeyringFaults: 1 }));
 
 /** Connections of one sender; with four senders at once a receiver sees at most 256. */
@@ -35,7 +35,7 @@ let currentPool: { readonly revision: number; readonly pool: WebhookPool } | und
  */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const deadline = Date.now() + context.getRemainingTimeInMillis();
-  const log = new DeliveryLog();
+  const failures = new DeliveryLog();
   const sums = { RecordsDelivered: 0, RecordsFailed: 0, RequestsSent: 0 };
   const run: DeliveryRun = {
     holder: randomUUID(),
@@ -44,7 +44,7 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
     remaining: () => context.getRemainingTimeInMillis(),
     output: currentOutput,
     pool: poolFor,
-    report: (failure) => log.add(failure, new Date().toISOString()),
+    report: (failure) => failures.add(failure, new Date().toISOString()),
     counted: (step) => addUp(sums, step),
   };
   const failed: string[] = [];
@@ -55,7 +55,7 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
     }
   });
   await Promise.all(lanes);
-  log.flush();
+  failures.flush();
   writeMetrics(sums);
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 }
@@ -68,7 +68,7 @@ async function isDone(record: SQSRecord, run: DeliveryRun): Promise<boolean> {
     await showDeliveryAgain(record.receiptHandle, verdict.afterSeconds).catch(() => {});
   } catch (error) {
     // The message comes back after its visibility timeout, and after some such returns goes to the dead letters.
-    logger.error('a delivery met an error', { error: error as Error, 'message-id': record.messageId });
+    log('error', 'a delivery met an error', { ...errorFields(error), 'message-id': record.messageId });
   }
   return false;
 }

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip, type ZlibOptions } from 'node:zlib';
-import { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { LIMITS } from '../contract/limits.ts';
 import { type ApiFunction, ROUTES, type Route } from '../contract/routes.ts';
+import { errorFields } from '../core/log-line.ts';
 import { parseJson } from '../core/plain-json.ts';
 import { Problem } from '../core/problem.ts';
 import { matchRoute } from '../core/route-match.ts';
@@ -13,11 +13,11 @@ import { watchKeyring } from '../store/keyring-fault.ts';
 import type { LargeBody } from '../store/large-body-store.ts';
 import { WriteConflict } from '../store/table.ts';
 import { authenticate } from './authentication.ts';
+import { log } from './log.ts';
 import { writeMetrics } from './metrics.ts';
 
 const compress: (body: string, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
 const decompress: (body: Uint8Array) => Promise<Buffer> = promisify(gunzip);
-const logger = new Logger({ serviceName: 'graticule' });
 watchKeyring(() => writeMetrics({ KeyringFaults: 1 }));
 
 /** Bodies below this many bytes are not worth compressing. */
@@ -293,7 +293,7 @@ function problemOf(error: Error | null, requestId: string): Problem {
     });
   }
   writeMetrics({ InternalErrors: 1 });
-  logger.error('request failed', { error: error as Error, 'request-id': requestId });
+  log('error', 'request failed', { ...errorFields(error), 'request-id': requestId });
   return new Problem('internal', 'the request failed for a reason inside; its request-id is in the log');
 }
 

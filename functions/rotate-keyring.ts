@@ -1,7 +1,5 @@
-import { Logger } from '@aws-lambda-powertools/logger';
 import { KEEP_MILLISECONDS, type RotationResult, rotateKeyring } from '../store/keyring-rotation.ts';
-
-const logger = new Logger({ serviceName: 'graticule' });
+import { log } from './log.ts';
 
 export interface RotateKeyringEvent {
   /** Days for which a replaced key is kept; 35 when absent. */
@@ -15,6 +13,6 @@ export async function handler(event: RotateKeyringEvent): Promise<RotationResult
     throw new Error('keep-days is a whole number from 0 to 3650');
   }
   const result = await rotateKeyring(new Date(), days === undefined ? KEEP_MILLISECONDS : days * 86_400_000);
-  logger[result.unreadable.length > 0 ? 'error' : 'info']('keyring rotated', { ...result });
+  log(result.unreadable.length > 0 ? 'error' : 'info', 'keyring rotated', { ...result });
   return result;
 }

@@ -1,10 +1,9 @@
-import { Logger } from '@aws-lambda-powertools/logger';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { ENV } from '../contract/env.ts';
+import { errorFields } from '../core/log-line.ts';
 import { firstSecretValue } from '../store/first-secret.ts';
 import { newToken, setUp } from '../store/setup.ts';
-
-const logger = new Logger({ serviceName: 'graticule' });
+import { log } from './log.ts';
 
 /** The set-up is one thing, however often it runs: CloudFormation must never take a later run for a replacement. */
 const PHYSICAL_ID = 'graticule-first-values';
@@ -30,7 +29,7 @@ export async function handler(event: CloudFormationCustomResourceEvent): Promise
     }
     await answer(event, 'SUCCESS', '');
   } catch (error) {
-    logger.error('the first values were not written', { error: error as Error });
+    log('error', 'the first values were not written', errorFields(error));
     await answer(event, 'FAILED', `${(error as Error).name}: see the log of this function`);
   }
 }

@@ -27,13 +27,7 @@ const ROOMS: Record<string, { rooms: readonly string[]; packages: readonly RegEx
   },
   functions: {
     rooms: ['store', 'core', 'protocols/bgp', 'protocols/gnmi', 'protocols/snmp', 'contract'],
-    packages: [
-      /^@middy\//,
-      /^@aws-lambda-powertools\//,
-      /^@types\/aws-lambda$/,
-      /^aws-lambda$/,
-      /^node:(zlib|crypto|util)$/,
-    ],
+    packages: [/^@middy\//, /^@types\/aws-lambda$/, /^aws-lambda$/, /^node:(zlib|crypto|util)$/],
     pure: false,
   },
   worker: {

@@ -1,3 +1,4 @@
+import { errorFields } from '../core/log-line.ts';
 import {
   BEAT_INTERVAL_MILLISECONDS,
   FENCED_AFTER_MILLISECONDS,
@@ -5,7 +6,7 @@ import {
   type WorkerRecord,
 } from '../core/ownership.ts';
 import { listWorkers, registerWorker, removeWorker, renewWorker } from '../store/worker-store.ts';
-import { errorFields, log } from './log.ts';
+import { log } from './log.ts';
 
 /** What the heartbeat tells the worker it belongs to. */
 export interface HeartbeatPorts {

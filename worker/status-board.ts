@@ -1,6 +1,7 @@
+import { errorFields } from '../core/log-line.ts';
 import type { PeerStatus } from '../core/peer-status.ts';
 import { putPeerStatuses, statusChunk } from '../store/peer-status-store.ts';
-import { errorFields, log } from './log.ts';
+import { log } from './log.ts';
 
 /** A change of state is readable within this time … */
 const PROMPT_MILLISECONDS = 200;

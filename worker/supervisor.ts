@@ -1,4 +1,5 @@
 import type { EngineSettings } from '../core/engine-settings.ts';
+import { errorFields } from '../core/log-line.ts';
 import { ableWorkers, type OwnerRecord, resourcesToTake } from '../core/ownership.ts';
 import { neededAbilities, type Peer } from '../core/peer.ts';
 import { newestStatus, type PeerStatus } from '../core/peer-status.ts';
@@ -8,7 +9,7 @@ import { forgetPeer, getPeerOwner, listPeerOwners, releasePeer, takePeer } from 
 import { listPeerStatuses } from '../store/peer-status-store.ts';
 import { listPeers } from '../store/peer-store.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { errorFields, log } from './log.ts';
+import { log } from './log.ts';
 import type { PeerRunner, StartPeer } from './peer-runner.ts';
 import type { StatusBoard } from './status-board.ts';
 

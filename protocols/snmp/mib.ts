@@ -87,30 +87,56 @@ export const MIB_MODULES: readonly MibModule[] = [
   UCD_SNMP_MIB,
 ];
 
-const objectsByName = new Map<string, MibObject>();
-const objectsByOid = new Map<string, MibObject>();
-const objectsByShortName = new Map<string, MibObject>();
+interface MibIndex {
+  readonly byName: ReadonlyMap<string, MibObject>;
+  readonly byOid: ReadonlyMap<string, MibObject>;
+  readonly byShortName: ReadonlyMap<string, MibObject>;
+  /** By the name of the 32-bit counter. */
+  readonly counter64: ReadonlyMap<string, MibObject>;
+}
 
-for (const module of MIB_MODULES) {
-  for (const [name, oid, syntax, convention] of module.scalars) {
-    register({
-      module: module.name,
-      name,
-      kind: 'scalar',
-      oid: oidOf(oid),
-      accessible: true,
-      syntax,
-      ...(convention && { convention }),
-    });
-  }
-  for (const table of module.tables) {
+let built: MibIndex | undefined;
+
+/** Made when a name or an OID is first asked for: most processes that import this never do (5 ms of a cold start). */
+function mibIndex(): MibIndex {
+  built ??= buildIndex();
+  return built;
+}
+
+function buildIndex(): MibIndex {
+  const objects = MIB_MODULES.flatMap(objectsIn);
+  const byName = new Map(objects.map((object) => [`${object.module}::${object.name}`, object]));
+  return {
+    byName,
+    byOid: new Map(objects.map((object) => [formatOid(object.oid), object])),
+    byShortName: new Map(objects.map((object) => [object.name, object])),
+    // A high-capacity counter has the name of the 32-bit one with `HC` in it (RFC 2863 §3.1.6, RFC 4293 §3.2.4).
+    counter64: new Map(
+      [...byName.values()]
+        .filter(({ name, syntax }) => syntax === 'Counter64' && name.includes('HC'))
+        .map((object) => [`${object.module}::${object.name.replace('HC', '')}`, object]),
+    ),
+  };
+}
+
+function objectsIn({ name: module, scalars, tables }: MibModule): MibObject[] {
+  const objects: MibObject[] = scalars.map(([name, oid, syntax, convention]) => ({
+    module,
+    name,
+    kind: 'scalar',
+    oid: oidOf(oid),
+    accessible: true,
+    syntax,
+    ...(convention && { convention }),
+  }));
+  for (const table of tables) {
     const entry = oidOf(table.oid);
-    register({ module: module.name, name: table.entry, kind: 'entry', oid: entry, accessible: false, table });
+    objects.push({ module, name: table.entry, kind: 'entry', oid: entry, accessible: false, table });
     for (const [arc, name, syntax, convention] of table.columns) {
       const accessible = !(table.notAccessible ?? []).includes(name);
       const oid = [...entry, arc];
-      register({
-        module: module.name,
+      objects.push({
+        module,
         name,
         kind: 'column',
         oid,
@@ -121,17 +147,19 @@ for (const module of MIB_MODULES) {
       });
     }
   }
+  return objects;
 }
 
 /** The object that `IF-MIB::ifHCInOctets` names; undefined when these tables do not have it. */
 export function resolveObject(name: string): MibObject | undefined {
-  return objectsByName.get(name);
+  return mibIndex().byName.get(name);
 }
 
 /** The object that an OID names or is an instance of, and the arcs beyond it. */
 export function objectAt(oid: Oid): { readonly object: MibObject; readonly instance: Oid } | undefined {
+  const { byOid } = mibIndex();
   for (let length = oid.length; length > 0; length -= 1) {
-    const object = objectsByOid.get(formatOid(oid.slice(0, length)));
+    const object = byOid.get(formatOid(oid.slice(0, length)));
     if (object !== undefined) return { object, instance: oid.slice(length) };
   }
   return undefined;
@@ -164,12 +192,12 @@ export function parseObjectPath(text: string): ObjectPath | undefined {
 /** What the index of a column's rows is made of; empty for a scalar. */
 export function indexOf(object: MibObject): readonly IndexObject[] {
   if (object.table === undefined) return [];
+  const { byShortName } = mibIndex();
   const augmented = object.table.augments;
-  const base =
-    augmented === undefined ? object.table : (objectsByShortName.get(augmented)?.table ?? object.table);
+  const base = augmented === undefined ? object.table : (byShortName.get(augmented)?.table ?? object.table);
   return base.index.flatMap((name) => {
     const implied = name.startsWith('IMPLIED ');
-    const indexed = objectsByShortName.get(implied ? name.slice('IMPLIED '.length) : name);
+    const indexed = byShortName.get(implied ? name.slice('IMPLIED '.length) : name);
     return indexed === undefined ? [] : [{ object: indexed, implied }];
   });
 }
@@ -184,21 +212,8 @@ export function indexKey(object: MibObject): string {
 /** The 64-bit counter that counts the same as this 32-bit one: ifHCInOctets for ifInOctets. */
 export function counter64Of(object: MibObject): MibObject | undefined {
   return object.syntax === 'Counter32'
-    ? counter64ByCounter32.get(`${object.module}::${object.name}`)
+    ? mibIndex().counter64.get(`${object.module}::${object.name}`)
     : undefined;
-}
-
-/** A high-capacity counter has the name of the 32-bit one with `HC` in it (RFC 2863 §3.1.6, RFC 4293 §3.2.4). */
-const counter64ByCounter32 = new Map(
-  [...objectsByName.values()]
-    .filter(({ name, syntax }) => syntax === 'Counter64' && name.includes('HC'))
-    .map((object) => [`${object.module}::${object.name.replace('HC', '')}`, object]),
-);
-
-function register(object: MibObject): void {
-  objectsByName.set(`${object.module}::${object.name}`, object);
-  objectsByOid.set(formatOid(object.oid), object);
-  objectsByShortName.set(object.name, object);
 }
 
 function oidOf(text: string): Oid {

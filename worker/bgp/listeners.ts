@@ -1,5 +1,6 @@
 import { parseIpAddress } from '../../core/ip-address.ts';
-import { errorFields, log } from '../log.ts';
+import { errorFields } from '../../core/log-line.ts';
+import { log } from '../log.ts';
 import { type ListenAddress, Listener } from './listener.ts';
 import type { PeerDriver } from './peer-driver.ts';
 

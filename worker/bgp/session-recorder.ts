@@ -1,8 +1,9 @@
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { ENV } from '../../contract/env.ts';
+import { errorFields } from '../../core/log-line.ts';
 import type { PeerSettings } from '../../protocols/bgp/peer-settings.ts';
 import { type RecordedInput, RecordingFormatter } from '../../protocols/bgp/recording.ts';
-import { errorFields, log } from '../log.ts';
+import { log } from '../log.ts';
 
 /** A recording ends here: replaying needs a session from its beginning, so there is no use in its tail. */
 const MAXIMUM_FILE_OCTETS = 256 * 2 ** 20;

@@ -1,5 +1,6 @@
 import { planDevice } from '../../core/collection-plan.ts';
 import type { Device } from '../../core/device.ts';
+import { errorFields } from '../../core/log-line.ts';
 import type { Model } from '../../core/model.ts';
 import { type OwnerRecord, resourcesToTake, type WorkerRecord } from '../../core/ownership.ts';
 import type { DeviceRows } from '../../core/snapshot.ts';
@@ -11,7 +12,7 @@ import { listModels } from '../../store/model-store.ts';
 import { forgetDevice, listDeviceOwners, releaseDevice, takeDevice } from '../../store/owner-store.ts';
 import { listSubscriptions } from '../../store/subscription-store.ts';
 import { readVersions } from '../../store/version-store.ts';
-import { errorFields, log } from '../log.ts';
+import { log } from '../log.ts';
 import { Collector, type CollectorPorts } from './collector.ts';
 
 /** Versions are read this often: an edit is in force within a second and a bit. */

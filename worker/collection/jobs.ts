@@ -5,11 +5,12 @@ import {
   type LiveTestFindings,
   type LiveTestJob,
 } from '../../core/live-test.ts';
+import { errorFields } from '../../core/log-line.ts';
 import type { Mapping, Model, Protocol } from '../../core/model.ts';
 import { getDevice } from '../../store/device-store.ts';
 import { putJobResult, type ReceivedJob, receiveJobs } from '../../store/job-queue.ts';
 import { getModel } from '../../store/model-store.ts';
-import { errorFields, log } from '../log.ts';
+import { log } from '../log.ts';
 
 /** Tests one mapping against one device within the budget. What goes wrong is a finding, never a throw. */
 export type LiveTester = (

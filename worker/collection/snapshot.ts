@@ -1,8 +1,10 @@
 /** A worker's part of a snapshot: the newest rows that its streams hold of a model. */
+
+import { errorFields } from '../../core/log-line.ts';
 import { type DeviceRows, formatSnapshotPart, MISSING_REASONS } from '../../core/snapshot.ts';
 import type { SnapshotCommand } from '../../store/command-store.ts';
 import { putSnapshotPart } from '../../store/snapshot-store.ts';
-import { errorFields, log } from '../log.ts';
+import { log } from '../log.ts';
 
 /** Text of one part, at most; the devices that do not fit are named as missing. */
 const MAX_PART_CHARACTERS = 67_108_864;

@@ -2,12 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Device, DeviceConfiguration } from '../../core/device.ts';
 import type { Fault } from '../../core/live-test.ts';
+import { errorFields } from '../../core/log-line.ts';
 import { PROBE_OID } from '../../protocols/snmp/live-test.ts';
 import { type SessionSettings, SnmpSession } from '../../protocols/snmp/session.ts';
 import { type AuthProtocol, type PrivProtocol, passwordToKey } from '../../protocols/snmp/usm-key.ts';
 import { compileWalkPlan, DEFAULT_WALK_LIMITS, type WalkLimits } from '../../protocols/snmp/walk-plan.ts';
 import type { SecretPlace } from '../../store/keyring.ts';
-import { errorFields, log } from '../log.ts';
+import { log } from '../log.ts';
 import { type SnmpDriver, type SnmpTarget, walkOnce } from './driver.ts';
 import { resolveAddress } from './resolve-address.ts';
 
