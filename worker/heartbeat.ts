@@ -117,7 +117,8 @@ export class Heartbeat {
         this.#ports.onReplaced();
         return;
       }
-      this.#record = next;
+      // What was said meanwhile, that it drains for one, stays said.
+      this.#record = { ...this.#record, beat: next.beat, beatAt: next.beatAt };
       // Told before anything may act again: what runs from before must not pass for what is owned now.
       if (!this.mayAct()) this.#ports.onLapsed();
       this.#renewedAt = startedAt;

@@ -8,6 +8,7 @@ import { getEngineSettings } from '../store/engine-store.ts';
 import { forgetPeer, getPeerOwner, listPeerOwners, releasePeer, takePeer } from '../store/owner-store.ts';
 import { listPeerStatuses } from '../store/peer-status-store.ts';
 import { listPeers } from '../store/peer-store.ts';
+import { inBatches, RELEASE_WITHIN_MILLISECONDS } from './batches.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { log } from './log.ts';
 import type { PeerRunner, StartPeer } from './peer-runner.ts';
@@ -17,8 +18,6 @@ import type { StatusBoard } from './status-board.ts';
 const POLL_INTERVAL_MILLISECONDS = 1_000;
 /** Everything is read again this often, whatever the versions say. */
 const REREAD_INTERVAL_MILLISECONDS = 60_000;
-/** Ownerships taken, and peers stopped, at the same time. */
-const CONCURRENCY = 50;
 
 export interface SupervisorPorts {
   monotonic(): number;
@@ -87,12 +86,15 @@ export class Supervisor {
     this.#isRunning = false;
     clearTimeout(this.#timer);
     await this.#round;
-    await this.#eachOf([...this.#runners.keys()], (id) => this.#runners.get(id)?.stop('shutdown'));
+    const ids = [...this.#runners.keys()];
+    await inBatches(ids, (id) => this.#runners.get(id)?.stop('shutdown'));
     await this.#board?.stop();
-    await this.#eachOf([...this.#runners.keys()], async (id) => {
-      const owner = this.#owners.get(id);
-      if (owner !== undefined) await releasePeer(owner);
-    });
+    const until = this.#ports.monotonic() + RELEASE_WITHIN_MILLISECONDS;
+    await inBatches(
+      ids.flatMap((id) => this.#owners.get(id) ?? []),
+      (owner) => releasePeer(owner),
+      () => this.#ports.monotonic() < until,
+    );
   }
 
   #schedule(delayMilliseconds: number): void {
@@ -294,20 +296,11 @@ export class Supervisor {
     this.#board?.touch(id);
   }
 
-  /** Runs `action` for each of `things`, CONCURRENCY at a time; one failure does not keep the rest from it. */
-  async #eachOf<Thing>(
+  /** A round that is under way when the worker is told to end begins nothing more. */
+  #eachOf<Thing>(
     things: readonly Thing[],
     action: (thing: Thing) => Promise<void> | undefined,
   ): Promise<void> {
-    const failures: unknown[] = [];
-    for (let start = 0; start < things.length; start += CONCURRENCY) {
-      const results = await Promise.allSettled(
-        things.slice(start, start + CONCURRENCY).map((thing) => action(thing)),
-      );
-      failures.push(
-        ...results.filter((result) => result.status === 'rejected').map((result) => result.reason),
-      );
-    }
-    if (failures.length > 0) throw failures[0];
+    return inBatches(things, action, () => this.#isRunning);
   }
 }

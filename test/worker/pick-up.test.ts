@@ -1,13 +1,21 @@
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freshAddress } from '../contract/contract-case.ts';
 import { contractClient } from '../support/contract-client.ts';
+import { isRunning } from '../support/processes.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { workerProcess } from '../support/worker-process.ts';
 
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({
+    environment: {
+      NODE_OPTIONS: `--import ${resolve(import.meta.dirname, '../support/slow-store.ts')}`,
+      GRATICULE_TEST_CALL_MILLISECONDS: '15',
+    },
+  });
 });
 
 afterAll(() => stack.stop());
@@ -41,4 +49,20 @@ it('takes 500 peers created at concurrency 50, each with 201, and picks all of t
   console.log(`500 peers picked up ${milliseconds} ms after the last create (target 5000)`);
   expect(peers).toHaveLength(500);
   expect(milliseconds).toBeLessThan(25_000);
+});
+
+it('ends within five seconds with all of them, also on a store that takes 15 ms for each call', async () => {
+  const pid = workerProcess(stack, 'w-1');
+  process.kill(pid, 'SIGUSR2');
+  const toldAt = performance.now();
+  process.kill(pid, 'SIGTERM');
+  await until(
+    'the end',
+    () => isRunning(pid),
+    (runs) => !runs,
+    30_000,
+  );
+  const milliseconds = Math.round(performance.now() - toldAt);
+  console.log(`the worker of 500 peers ended after ${milliseconds} ms`);
+  expect(milliseconds).toBeLessThan(5_000);
 });

@@ -12,6 +12,7 @@ import { listModels } from '../../store/model-store.ts';
 import { forgetDevice, listDeviceOwners, releaseDevice, takeDevice } from '../../store/owner-store.ts';
 import { listSubscriptions } from '../../store/subscription-store.ts';
 import { readVersions } from '../../store/version-store.ts';
+import { inBatches, RELEASE_WITHIN_MILLISECONDS } from '../batches.ts';
 import { log } from '../log.ts';
 import { Collector, type CollectorPorts } from './collector.ts';
 
@@ -23,8 +24,6 @@ const REREAD_INTERVAL_MILLISECONDS = 60_000;
 const PROMPT_MILLISECONDS = 200;
 /** … and counters alone are written this often. */
 const COUNTERS_MILLISECONDS = 10_000;
-/** Ownerships taken or given up at the same time. */
-const CONCURRENCY = 50;
 
 /** What the supervisor asks of the worker's heartbeat. */
 export interface Fence {
@@ -66,6 +65,7 @@ export class DeviceSupervisor {
   private timer: NodeJS.Timeout | undefined;
   private work: Promise<void> = Promise.resolve();
   private isRunning = false;
+  private isEnding = false;
 
   constructor(fence: Fence, ports: DeviceSupervisorPorts) {
     this.fence = fence;
@@ -106,6 +106,7 @@ export class DeviceSupervisor {
   /** Ends all streams, says so, and gives the devices up. */
   async stop(): Promise<void> {
     this.isRunning = false;
+    this.isEnding = true;
     clearTimeout(this.timer);
     clearTimeout(this.prompt);
     await this.work;
@@ -113,7 +114,12 @@ export class DeviceSupervisor {
     const given = [...this.owned.values()];
     this.owned.clear();
     await this.publish([...this.published.keys()]);
-    await eachOf(given, (owner) => releaseDevice(owner));
+    const until = this.ports.monotonic() + RELEASE_WITHIN_MILLISECONDS;
+    await inBatches(
+      given,
+      (owner) => releaseDevice(owner),
+      () => this.ports.monotonic() < until,
+    );
   }
 
   /** One round; the tests call it themselves. */
@@ -198,7 +204,7 @@ export class DeviceSupervisor {
       ({ id, worker }) =>
         !known.has(id) && (worker === this.fence.workerId || worker === '' || !this.fence.isAlive(worker)),
     );
-    await eachOf(orphans, async (owner) => {
+    await this.eachOf(orphans, async (owner) => {
       await forgetDevice(owner);
       this.owners.delete(owner.id);
       this.owned.delete(owner.id);
@@ -217,7 +223,7 @@ export class DeviceSupervisor {
     await this.fence.observe();
     const candidates = this.fence.candidates().map(({ id }) => id);
     const wanted = resourcesToTake(self, 'device', missing, this.owners, () => candidates, isRespected);
-    await eachOf(wanted, async (id) => {
+    await this.eachOf(wanted, async (id) => {
       const taken = await takeDevice(id, self, this.owners.get(id));
       if (taken === undefined) {
         this.ownersAreStale = true;
@@ -299,17 +305,9 @@ export class DeviceSupervisor {
       streams,
     };
   }
-}
 
-/** Runs `action` for each of `things`, CONCURRENCY at a time; the first failure is thrown after all were tried. */
-async function eachOf<Thing>(
-  things: readonly Thing[],
-  action: (thing: Thing) => Promise<void>,
-): Promise<void> {
-  const failures: unknown[] = [];
-  for (let start = 0; start < things.length; start += CONCURRENCY) {
-    const results = await Promise.allSettled(things.slice(start, start + CONCURRENCY).map(action));
-    failures.push(...results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])));
+  /** A round that is under way when the worker is told to end begins nothing more. */
+  private eachOf<Thing>(things: readonly Thing[], action: (thing: Thing) => Promise<void>): Promise<void> {
+    return inBatches(things, action, () => !this.isEnding);
   }
-  if (failures.length > 0) throw failures[0];
 }
