@@ -1,4 +1,6 @@
-/** The body of the whole graph, compressed, of which what did not change is kept from one request to the next. */
+/** The bodies of the whole graph, compressed, of which what did not change is kept from one request to the next. */
+import { promisify } from 'node:util';
+import { constants, gzip, type ZlibOptions } from 'node:zlib';
 import {
   type GraphFragment,
   type GraphFragments,
@@ -8,11 +10,14 @@ import {
 } from '../core/topology/graph-json.ts';
 import { type GzipPiece, gzipPiece, joinPieces } from './gzip-pieces.ts';
 
+const compress: (text: string, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
+
 interface Kept {
   readonly version: number;
   readonly piece: Promise<GzipPiece | undefined>;
 }
 
+/** The graph in our own JSON: a change writes the parts that it touches. */
 export class GraphBody {
   readonly #fragments: GraphFragments;
   readonly #kept = new Map<string, Kept>();
@@ -61,6 +66,20 @@ export class GraphBody {
     const piece = text === '' ? Promise.resolve(undefined) : gzipPiece(text);
     this.#kept.set(name, { version: part.version, piece });
     return piece;
+  }
+}
+
+/** The graph in other forms, which are less often asked for: written whole, and kept until the graph is another. */
+export class WholeBodies {
+  readonly #kept = new Map<string, { readonly version: string; readonly body: Promise<Buffer> }>();
+
+  /** The body of this name, in the version that the graph has now. `write` is called before this first waits. */
+  gzipped(name: string, version: string, write: () => string): Promise<Buffer> {
+    const kept = this.#kept.get(name);
+    if (kept?.version === version) return kept.body;
+    const body = compress(write(), { level: constants.Z_BEST_SPEED });
+    this.#kept.set(name, { version, body });
+    return body;
   }
 }
 

@@ -14,7 +14,7 @@ import { summarize } from '../core/topology/summary.ts';
 import { formatVersion, parseVersion } from '../core/topology/version.ts';
 import { putLargeBody } from '../store/large-body-store.ts';
 import { TopologyReader } from '../store/topology-reader.ts';
-import { GraphBody } from './graph-body.ts';
+import { GraphBody, WholeBodies } from './graph-body.ts';
 import { type ApiRequest, type ApiResponse, apiHandler, type Operation, type Operations } from './http.ts';
 import { refuseUnknownParameters } from './preconditions.ts';
 
@@ -27,6 +27,7 @@ const index = new TopologyIndex(reader.graph);
 const paths = new PathFinder(reader.graph, index);
 const routers = new RouterView(reader.graph, index);
 const graphBody = new GraphBody(new GraphFragments(reader.graph, index));
+const wholeBodies = new WholeBodies();
 
 const operations: Operations = {
   'GET /api/topology': {
@@ -47,23 +48,28 @@ const operations: Operations = {
       if (query.stale === 'only') throw new Problem('invalid-query', 'stale is include or exclude');
       const now = await current(request);
       const { graph } = reader;
+      const version = versionText(now);
+      const whole = (contentType: string, write: () => string) => {
+        const name = `${format} ${query.stale}`;
+        return compressed(
+          wholeBodies.gzipped(name, `${graph.generation} ${version}`, write),
+          now,
+          contentType,
+        );
+      };
       switch (format) {
-        case 'json': {
-          const version = versionText(now);
-          if (!includeStale) return written(formatGraphJson(graph, index, version, query, now), now);
-          const { body: _, ...response } = written('', now);
-          return { ...response, gzipped: await graphBody.gzipped(version, now) };
-        }
+        case 'json':
+          return includeStale
+            ? compressed(graphBody.gzipped(version, now), now, 'application/json')
+            : whole('application/json', () => formatGraphJson(graph, index, version, query, now));
         case 'rfc8345':
-          return written(JSON.stringify(formatRfc8345(graph, includeStale)), now, {
-            'content-type': 'application/yang-data+json',
-          });
+          return whole('application/yang-data+json', () =>
+            JSON.stringify(formatRfc8345(graph, includeStale)),
+          );
         case 'graphml':
-          return written(formatGraphml(graph, includeStale), now, {
-            'content-type': 'application/graphml+xml',
-          });
+          return whole('application/graphml+xml', () => formatGraphml(graph, includeStale));
         case 'dot':
-          return written(formatDot(graph, includeStale), now, { 'content-type': 'text/vnd.graphviz' });
+          return whole('text/vnd.graphviz', () => formatDot(graph, includeStale));
         default:
           throw new Problem('invalid-query', 'format is json, rfc8345, graphml or dot');
       }
@@ -217,6 +223,12 @@ function written(body: string, now: number, headers: Readonly<Record<string, str
     headers: { 'content-type': 'application/json', 'topology-version': versionText(now), ...headers },
     body,
   };
+}
+
+/** A body that comes compressed. */
+async function compressed(gzipped: Promise<Buffer>, now: number, contentType: string): Promise<ApiResponse> {
+  const headers = { 'content-type': contentType, 'topology-version': versionText(now) };
+  return { status: 200, headers, gzipped: await gzipped };
 }
 
 function changesAnswer(

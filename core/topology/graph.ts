@@ -172,6 +172,8 @@ export class TopologyGraph implements AdjRibInListener {
   generation = 0;
   /** The generation when flags of very many objects, as whether they are stale, may last have become others. */
   flagsTouchedAt = 0;
+  /** The generation when a node or link last came or went. */
+  shapedAt = 0;
   /** What came or went since somebody took it, of the kinds that somebody has. What came and went in between is not in it. */
   readonly #moved = new Map<ObjectKind, Set<TopologyObject | TopologyNode>>();
 
@@ -369,7 +371,13 @@ export class TopologyGraph implements AdjRibInListener {
     this.flagsTouchedAt = this.generation;
   }
 
-  /** Something is there, or is no longer: an index that has it, or should, has to learn it. */
+  /** Something is there, or is no longer. */
+  #reshape({ kind }: TopologyObject): void {
+    this.generation += 1;
+    if (kind === 'node' || kind === 'link') this.shapedAt = this.generation;
+  }
+
+  /** An index that has it, or should, has to learn it. */
   #move(thing: TopologyObject | TopologyNode, isThere: boolean): void {
     const moved = this.#moved.get('kind' in thing ? thing.kind : 'node');
     if (moved === undefined) return;
@@ -414,6 +422,7 @@ export class TopologyGraph implements AdjRibInListener {
       this.objects.set(copy.key, object);
       this.#join(object);
       this.#move(object, true);
+      this.#reshape(object);
     }
     if (object.copies.length === 0) {
       // Not by a push, which reserves place for sixteen more.
@@ -444,6 +453,7 @@ export class TopologyGraph implements AdjRibInListener {
     this.objects.delete(object.key);
     this.#leave(object);
     this.#move(object, false);
+    this.#reshape(object);
   }
 
   /** Connects a new object with the nodes that it names. */

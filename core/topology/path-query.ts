@@ -4,7 +4,8 @@ import type { TopologyGraph } from './graph.ts';
 import { type EdgePath, shortestPaths } from './k-shortest.ts';
 import type { TopologyIndex } from './object-index.ts';
 import type { JsonObject } from './object-view.ts';
-import { type PathMetric, PathNetwork, UNUSABLE } from './path-network.ts';
+import { PathNetwork } from './path-network.ts';
+import { type PathMetric, PathProperties, UNUSABLE } from './path-properties.ts';
 import { mplsLabelStack, srv6SidList } from './segment-list.ts';
 
 export const PATH_PARAMETERS = [
@@ -69,16 +70,20 @@ export function parsePathQuery(parameters: URLSearchParams): PathQuery {
   };
 }
 
-/** Computes paths on a graph; keeps the network that it made until the graph changes. */
+/** Kept at most: of 4,096 topologies, few are in use. */
+const MOST_NETWORKS = 8;
+
+/** Computes paths on a graph; keeps the networks that it made for as long as they can follow it. */
 export class PathFinder {
   readonly #graph: TopologyGraph;
   readonly #index: TopologyIndex;
+  readonly #properties: PathProperties;
   readonly #networks = new Map<string, PathNetwork>();
-  #generation = -1;
 
   constructor(graph: TopologyGraph, index: TopologyIndex) {
     this.#graph = graph;
     this.#index = index;
+    this.#properties = new PathProperties(graph);
   }
 
   /** The answer but for its version. Throws an `invalid-query` Problem for ends that are not in the topology. */
@@ -103,15 +108,14 @@ export class PathFinder {
   }
 
   #network(query: PathQuery): PathNetwork {
-    if (this.#generation !== this.#graph.generation) {
-      this.#generation = this.#graph.generation;
-      this.#networks.clear();
-    }
     const key = `${query.multiTopologyId} ${query.stale}`;
     let network = this.#networks.get(key);
-    if (network === undefined) {
-      network = new PathNetwork(this.#graph, query);
+    if (network === undefined || !network.follow()) {
+      network = new PathNetwork(this.#graph, query, this.#properties);
+      this.#networks.delete(key);
       this.#networks.set(key, network);
+      const [oldest] = this.#networks.keys();
+      if (this.#networks.size > MOST_NETWORKS) this.#networks.delete(oldest as string);
     }
     return network;
   }
@@ -151,9 +155,8 @@ export class PathFinder {
       if (avoidedLinks.has(network.links[edge])) return UNUSABLE;
       // A LAN's own side of a link says nothing of bandwidth and colour: the router's side did.
       if (network.isPseudonode(from)) return cost;
-      if (minBandwidth !== undefined && !((network.bandwidth[edge] as number) >= minBandwidth))
-        return UNUSABLE;
-      const groups = network.administrativeGroups(edge);
+      const { bandwidth, groups } = network.described(edge);
+      if (minBandwidth !== undefined && !(bandwidth >= minBandwidth)) return UNUSABLE;
       if (includeAny !== undefined && (groups & includeAny) === 0n) return UNUSABLE;
       if (includeAll !== undefined && (groups & includeAll) !== includeAll) return UNUSABLE;
       if (excludeAny !== undefined && (groups & excludeAny) !== 0n) return UNUSABLE;
@@ -177,7 +180,7 @@ export class PathFinder {
       hops,
       'mpls-label-stack': mplsLabelStack(this.#graph, network, edges, query.multiTopologyId),
       'srv6-sids': srv6SidList(this.#graph, network, edges, query.multiTopologyId),
-      'last-resort': edges.some((edge) => network.lastResort[edge] === 1),
+      'last-resort': edges.some((edge) => network.described(edge).lastResort),
     };
   }
 }

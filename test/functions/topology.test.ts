@@ -273,6 +273,41 @@ describe('the topology of one peer', () => {
     }
   });
 
+  it('draws it anew after a change, and the same octets again after none', async () => {
+    const draw = async (format: string, stale: string) => {
+      const { text } = await emulators.send({
+        method: 'GET',
+        path: `/api/topology/graph?format=${format}&stale=${stale}`,
+        headers: { authorization: `Bearer ${emulators.token}`, 'accept-encoding': 'gzip' },
+      });
+      return text;
+    };
+    const forms = ['json', 'rfc8345', 'graphml', 'dot'].flatMap((format) => [
+      () => draw(format, 'include'),
+      () => draw(format, 'exclude'),
+    ]);
+    const drawAll = () => Promise.all(forms.map((each) => each()));
+    const before = await drawAll();
+    expect(await drawAll()).toEqual(before);
+    log.announce(71, linkNlri(1, 9), encodeAttribute({ 'igp-metric': 771_077 }, LINK), Date.now());
+    await flush();
+    const after = await drawAll();
+    for (const [each, text] of after.entries()) {
+      expect(before[each]).not.toContain('771077');
+      expect(text).toContain('771077');
+    }
+    await worker.beat(Date.now() - 13_000);
+    for (const text of await Promise.all(
+      ['rfc8345', 'graphml', 'dot'].map((form) => draw(form, 'exclude')),
+    )) {
+      expect(text).not.toContain('771077');
+    }
+    await worker.beat(Date.now());
+    expect((await drawAll()).slice(2)).toEqual(after.slice(2));
+    log.withdraw(71, linkNlri(1, 9), Date.now());
+    await flush();
+  });
+
   it('shows a dead worker’s objects as stale, though nobody wrote so', async () => {
     await worker.beat(Date.now() - 13_000);
     const { body } = await get('/api/topology/nodes');
