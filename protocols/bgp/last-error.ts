@@ -3,7 +3,7 @@
  * sides said, and which setting to look at.
  */
 
-import { decodeCapabilities, formatCapability } from './capability.ts';
+import { CAPABILITY, decodeCapabilities, formatCapability } from './capability.ts';
 import { type BgpError, ERROR_CODE, nameError, OPEN_MESSAGE_SUBCODE } from './error.ts';
 import type { State } from './fsm.ts';
 import { decodeShutdownText, hardResetReason, type Notification } from './notification.ts';
@@ -95,10 +95,12 @@ function receivedHint({ code, subcode, data }: Notification, settings: PeerSetti
     case OPEN_MESSAGE_SUBCODE.unacceptableHoldTime:
       return `the peer does not take our hold time of ${settings.holdTimeSeconds} s; change hold-time`;
     case OPEN_MESSAGE_SUBCODE.unsupportedCapability: {
-      const named = (decodeCapabilities(data) ?? []).map(formatCapability).join(', ');
-      return named === ''
-        ? 'the peer refuses a capability of ours, or misses one'
-        : `the peer refuses or misses ${named}; activate the link-state address family for this neighbor on the peer`;
+      const capabilities = decodeCapabilities(data) ?? [];
+      if (capabilities.length === 0) return 'the peer refuses a capability of ours, or misses one';
+      const hint = capabilities.some(({ code }) => code === CAPABILITY.multiprotocol)
+        ? '; activate the link-state address family for this neighbor on the peer'
+        : '';
+      return `the peer refuses or misses ${capabilities.map(formatCapability).join(', ')}${hint}`;
     }
     default:
       return '';

@@ -372,12 +372,7 @@ export class Session implements MachineHost {
       const refusedCapability =
         detail.notification?.code === ERROR_CODE.openMessageError &&
         detail.notification.subcode === OPEN_MESSAGE_SUBCODE.unsupportedCapability;
-      if (refusedCapability && this.announcement === 'full') {
-        this.announcement = 'reduced';
-        this.#backOff.reset();
-      } else if (refusedCapability) {
-        this.announcement = 'full';
-      }
+      if (refusedCapability) this.announcement = this.announcement === 'full' ? 'reduced' : 'full';
       this.#startLater(now);
       this.#backOff.failed(this.settings.connectRetrySeconds);
     }

@@ -2,11 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { CAPABILITY } from '../../../protocols/bgp/capability.ts';
 import { CEASE_SUBCODE } from '../../../protocols/bgp/error.ts';
 import { encodeKeepalive } from '../../../protocols/bgp/keepalive.ts';
-import { encodeNotification } from '../../../protocols/bgp/notification.ts';
+import { encodeNotification, type Notification } from '../../../protocols/bgp/notification.ts';
 import { encodeOpen } from '../../../protocols/bgp/open.ts';
 import { Session } from '../../../protocols/bgp/session.ts';
 import { peerOpen, peerSettings } from '../../support/bgp-peer.ts';
 import { ENDPOINTS, Stage } from '../../support/session-stage.ts';
+
+/** The seconds until the next attempt, jitter taken out, after each of nine OPENs that the peer answers so. */
+function waitsAfterRefusals(stage: Stage, notification: Notification): number[] {
+  return Array.from({ length: 9 }, () => {
+    const connection = stage.lastConnection();
+    stage.take(stage.session.connected(connection, ENDPOINTS, stage.now()));
+    stage.take(stage.session.receive(connection, encodeNotification(notification, 4096), stage.now()));
+    const begun = stage.milliseconds;
+    stage.advance((stage.session.nextDeadline() - stage.milliseconds) / 1000);
+    return (stage.milliseconds - begun) / 1000 / 0.875;
+  });
+}
 
 describe('a session that dials', () => {
   it('goes through the states of RFC 4271 §8.2.2 and tells what was agreed on', () => {
@@ -124,20 +136,23 @@ describe('a session that dials', () => {
     ]);
   });
 
+  it('backs off as after any other refusal while the peer refuses the fewer capabilities too', () => {
+    const stage = new Stage();
+    stage.take(stage.session.start(stage.now()));
+    expect(waitsAfterRefusals(stage, { code: 2, subcode: 7, data: Uint8Array.of(65, 0) })).toEqual([
+      1, 2, 4, 8, 16, 32, 64, 120, 120,
+    ]);
+    expect(stage.session.status().lastError).toBe(
+      'NOTIFICATION received: OPEN Message Error / Unsupported Capability (2/7): the peer refuses or misses four-octet-as',
+    );
+  });
+
   it('backs off from 1 s, doubling, after failures behind OPEN, and starts anew after 60 s of peace', () => {
     const stage = new Stage({ holdTimeSeconds: 90 });
     stage.take(stage.session.start(stage.now()));
-    const waits: number[] = [];
-    for (let attempt = 0; attempt < 9; attempt += 1) {
-      const connection = stage.lastConnection();
-      stage.take(stage.session.connected(connection, ENDPOINTS, stage.now()));
-      const refusal = encodeNotification({ code: 6, subcode: 5, data: new Uint8Array(0) }, 4096);
-      stage.take(stage.session.receive(connection, refusal, stage.now()));
-      const begun = stage.milliseconds;
-      stage.advance((stage.session.nextDeadline() - stage.milliseconds) / 1000);
-      waits.push((stage.milliseconds - begun) / 1000 / 0.875);
-    }
-    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 120, 120]);
+    expect(waitsAfterRefusals(stage, { code: 6, subcode: 5, data: new Uint8Array(0) })).toEqual([
+      1, 2, 4, 8, 16, 32, 64, 120, 120,
+    ]);
     const connection = stage.answer();
     stage.advance(61);
     stage.take(stage.session.disconnected(connection, { errno: '' }, stage.now()));
