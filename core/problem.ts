@@ -7,7 +7,7 @@ export const PROBLEMS = {
   'insufficient-scope': { status: 403, title: "The token's scope does not allow this" },
   'not-found': { status: 404, title: 'There is nothing here' },
   'method-not-allowed': { status: 405, title: 'This path does not take that method' },
-  conflict: { status: 409, title: 'Something with this identity exists' },
+  conflict: { status: 409, title: 'Something that exists is in the way' },
   'last-admin-token': { status: 409, title: 'This is the last admin token' },
   'peer-disabled': { status: 409, title: 'The peer is disabled' },
   'not-established': { status: 409, title: 'The session is not established' },

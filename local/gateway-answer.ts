@@ -10,7 +10,8 @@ export interface GatewayAnswer {
 
 /**
  * API Gateway gives these headers of a function another name, so that no client takes them for its own
- * ("Remapped HTTP headers", API Gateway Developer Guide, known issues).
+ * ("Remapped HTTP headers", API Gateway Developer Guide, known issues). Here they come under both: a 401 has its
+ * WWW-Authenticate (RFC 9110 §11.6.1), and a client finds what it will find in AWS.
  */
 const REMAPPED = new Set(['www-authenticate']);
 
@@ -62,7 +63,8 @@ function formatted(result: unknown): GatewayAnswer | undefined {
     if (value === undefined || value === null) continue;
     const lower = name.toLowerCase();
     if (OWN.has(lower)) continue;
-    headers.push([REMAPPED.has(lower) ? `x-amzn-remapped-${lower}` : lower, String(value)]);
+    headers.push([lower, String(value)]);
+    if (REMAPPED.has(lower)) headers.push([`x-amzn-remapped-${lower}`, String(value)]);
   }
   for (const cookie of (parts['cookies'] ?? []) as unknown[]) headers.push(['set-cookie', String(cookie)]);
   if (!headers.some(([name]) => name === 'content-type')) {

@@ -66,8 +66,15 @@ export function parsePathQuery(parameters: URLSearchParams): PathQuery {
     ...(includeAny === undefined ? {} : { includeAny }),
     ...(includeAll === undefined ? {} : { includeAll }),
     ...(excludeAny === undefined ? {} : { excludeAny }),
-    avoid: (parameters.get('avoid') ?? '').split(',').filter((id) => id !== ''),
+    avoid: avoidedIds(parameters),
   };
+}
+
+/** An id that names nothing any more is nothing to avoid; what is no id is a mistake whose path might be taken for safe. */
+function avoidedIds(parameters: URLSearchParams): string[] {
+  const ids = (parameters.get('avoid') ?? '').split(',').filter((id) => id !== '');
+  const isEach = ids.every((id) => /^[nl]\.[A-Za-z0-9_-]{22}$/.test(id));
+  return isEach ? ids : refuse('avoid', 'ids of nodes and links with commas between them');
 }
 
 /** Kept at most: of 4,096 topologies, few are in use. */

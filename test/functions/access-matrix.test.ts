@@ -108,9 +108,10 @@ describe('who may call what', () => {
           const said = `${asked} with ${caller.who}`;
           expect(outcome(answer), said).toBe(due(scope, caller));
           expect(answer.status, said).not.toBe(500);
-          // API Gateway renames the header on its way out, and so does the local one.
-          const challenge = answer.headers['x-amzn-remapped-www-authenticate'];
-          expect(challenge, said).toBe(answer.status === 401 ? 'Bearer' : undefined);
+          // API Gateway renames the header on its way out; the local one gives it under both names.
+          for (const name of ['www-authenticate', 'x-amzn-remapped-www-authenticate']) {
+            expect(answer.headers[name], said).toBe(answer.status === 401 ? 'Bearer' : undefined);
+          }
           if (asked !== 'HEAD' && (answer.status === 401 || answer.status === 403)) {
             const type = answer.status === 401 ? 'unauthenticated' : 'insufficient-scope';
             expect(JSON.parse(answer.text).type, said).toBe(`urn:graticule:problem:${type}`);

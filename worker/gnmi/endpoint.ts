@@ -154,6 +154,11 @@ function tlsOptions(endpoint: GnmiEndpoint, address: string): ConnectionOptions 
 const UNTRUSTED =
   /SELF_SIGNED|UNABLE_TO_(VERIFY|GET|DECRYPT|DECODE)|CERT_|CRL_|INVALID_(CA|PURPOSE)|PATH_LENGTH|HOSTNAME_MISMATCH/;
 
+const NO_ISSUER = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/;
+const CA_HINT = "give the CA that signed the device's certificate in gnmi.ca, or set gnmi.tls to skip-verify";
+const NO_TLS_HINT =
+  'what answers on this port does not speak TLS as we do; set gnmi.tls to off for a device without TLS';
+
 /** The fault of an error that a TCP or TLS socket gave, also later in a connection's life. */
 export function faultOfSocketError(error: unknown, at: string): GnmiFault {
   const code = codeOf(error);
@@ -173,9 +178,15 @@ export function faultOfSocketError(error: unknown, at: string): GnmiFault {
       detail: `${at} does not accept our certificate: ${message.split('\n')[0]}`,
     };
   }
-  if (UNTRUSTED.test(code)) return { code: 'tls-untrusted', detail };
+  if (UNTRUSTED.test(code)) {
+    // Node goes on with advice for who started it, which nobody who reads this did.
+    const reason = `${at}: ${message.split(/[;\n]/)[0]}`;
+    return { code: 'tls-untrusted', detail: NO_ISSUER.test(code) ? `${reason}; ${CA_HINT}` : reason };
+  }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) {
-    return { code: 'tls-not-spoken', detail };
+    // Without OpenSSL's own line, which is addresses and source files around this reason.
+    const reason = (error as { readonly reason?: string }).reason;
+    return { code: 'tls-not-spoken', detail: `${at}: ${reason ?? code}; ${NO_TLS_HINT}` };
   }
   return { code: 'unreachable', detail };
 }

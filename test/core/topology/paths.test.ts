@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TopologyGraph } from '../../../core/topology/graph.ts';
 import { TopologyIndex } from '../../../core/topology/object-index.ts';
-import { PathFinder, type PathQuery } from '../../../core/topology/path-query.ts';
+import { PathFinder, type PathQuery, parsePathQuery } from '../../../core/topology/path-query.ts';
 import { Forwarding } from '../../support/network/forwarding.ts';
 import { linkStateObjects, routerDescriptor } from '../../support/network/link-state-objects.ts';
 import { type Router, SimulatedNetwork } from '../../support/network/simulated-network.ts';
@@ -117,6 +117,16 @@ describe('paths', () => {
     expect(find(from, to, { minBandwidth: 1e15 })).toMatchObject({ paths: [], reason: 'constraints' });
     expect(find(from, to, { avoid: [idOf(from)] })).toMatchObject({ paths: [], reason: 'constraints' });
     expect(find(from, from).paths).toMatchObject([{ cost: 0, links: [], hops: 0 }]);
+  });
+
+  it('are not asked for with something to avoid that is no id: the answer might be taken for safe', () => {
+    const avoid = (value: string) =>
+      parsePathQuery(new URLSearchParams({ from: 'a', to: 'b', avoid: value })).avoid;
+    const [node, link] = [`n.${'a'.repeat(22)}`, `l.${'-_'.repeat(11)}`];
+    expect(avoid(`${node},${link}`)).toEqual([node, link]);
+    for (const wrong of ['r9', `${node} ${link}`, `${node},${link.slice(0, -1)}`, `p.${'a'.repeat(22)}`]) {
+      expect(() => avoid(wrong), wrong).toThrow('avoid is ids of nodes and links with commas between them');
+    }
   });
 
   it('carry nothing through an overloaded router, only to and from it', () => {

@@ -164,7 +164,10 @@ describe('a fault of the live test', () => {
 
   it('is tls-untrusted for a certificate of an unknown CA, unless verification is skipped', async () => {
     const target = await start({ tls: certificates.server });
-    expect((await ask(target.port, { tls: 'verify' })).fault?.code).toBe('tls-untrusted');
+    expect((await ask(target.port, { tls: 'verify' })).fault).toEqual({
+      code: 'tls-untrusted',
+      detail: `127.0.0.1 port ${target.port}: unable to verify the first certificate; give the CA that signed the device's certificate in gnmi.ca, or set gnmi.tls to skip-verify`,
+    });
     expect((await ask(target.port, { tls: 'skip-verify' })).explanation.updates).toBe(6);
   });
 
@@ -178,7 +181,10 @@ describe('a fault of the live test', () => {
 
   it('is tls-not-spoken where the port speaks something else', async () => {
     const target = await start();
-    expect((await ask(target.port, { tls: 'verify' })).fault?.code).toBe('tls-not-spoken');
+    expect((await ask(target.port, { tls: 'verify' })).fault).toEqual({
+      code: 'tls-not-spoken',
+      detail: `127.0.0.1 port ${target.port}: wrong version number; what answers on this port does not speak TLS as we do; set gnmi.tls to off for a device without TLS`,
+    });
   });
 
   it('is protocol-error when TLS is wanted and not spoken to', async () => {
