@@ -3,6 +3,7 @@ import { canonicalJson, type ExactJson, parseExactJson } from './exact-json.ts';
 import { MAX_INTEGER_BYTES, writeInt64, writeUint64 } from './mapping/digits.ts';
 import type { RowLayout } from './mapping/layout.ts';
 import { CELL } from './mapping/value.ts';
+import { type Fragment, fragmentOf, RecordBuffer } from './record-buffer.ts';
 
 /** What every record of one device and model version says alike. */
 export interface RecordSource {
@@ -11,162 +12,182 @@ export interface RecordSource {
   readonly modelName: string;
 }
 
-/** The records of one cycle, back to back, each the bytes that a receiver gets. Valid until the writer is used again. */
+/**
+ * The records of one cycle, back to back, each the bytes that a receiver gets. Valid until any record is written: all
+ * writers share one buffer.
+ */
 export interface RecordBatch {
   readonly bytes: Uint8Array;
   /** Record i is `bytes[ends[i − 1] or 0, ends[i])`. */
   readonly ends: readonly number[];
 }
 
-const TIMESTAMP = Buffer.from(',"timestamp":"');
-const KEY = Buffer.from(',"key":');
-const HASH = Buffer.from('","data-hash":"sha256:');
-const DATA = Buffer.from('","data":{');
-const COMMA = 0x2c;
+const HASH = fragmentOf('","data-hash":"sha256:');
+const DATA = fragmentOf('","data":');
+const TRUE = fragmentOf('true');
+const FALSE = fragmentOf('false');
+const OPEN = 0x7b;
 const CLOSE = 0x7d;
 const HASH_DIGITS = 64;
-/** Everything of an envelope but the source, the path, the key and the data. */
+/** The braces that a record still needs behind its last member. */
+const CLOSING_BYTES = 3;
+/** Everything of an envelope but the source, the row's name and the data. */
 const FIXED_BYTES = 256;
-
-const view = new DataView(new ArrayBuffer(8));
+/** Longest text of a double, an integer or a truth value. */
+const SCALAR_BYTES = 32 + MAX_INTEGER_BYTES;
 
 /**
- * Writes record envelopes (the seed's eight members, in its order) into one buffer that is used again for each batch.
- * Call `start`, then one of the value methods per field in the model's order, then `end`.
+ * Shared by all writers, since a batch is delivered before another is written: with one each, fifty streams of 500 rows
+ * held 25 MB more.
+ */
+const out = new RecordBuffer();
+const view = new DataView(new ArrayBuffer(8));
+
+/** How a record names its row: its `path` and `key` members, ready to be copied. */
+export function rowName(path: string, key: string): Uint8Array {
+  return Buffer.from(`${JSON.stringify(path)},"key":${JSON.stringify(key)},"timestamp":"`);
+}
+
+/**
+ * Writes record envelopes (the seed's eight members, in its order), back to back. Call `begin`; for each
+ * record `start`, `value` for each field that there is, in the model's order, and `end`; then `take`. Between `begin` and
+ * `take` no other writer may be used.
  */
 export class RecordWriter {
-  /** Grows to what the cycles of its stream need: a worker has thousands of these, most of small cycles. */
-  private buffer = Buffer.allocUnsafe(2_048);
-  private at = 0;
   private ends: number[] = [];
   private hashAt = 0;
   private dataStart = 0;
-  private isFirst = true;
-  private readonly head: Uint8Array;
+  private readonly head: Fragment;
   private readonly layout: RowLayout;
-  private readonly valueStart: Int32Array;
-  private readonly valueEnd: Int32Array;
-  private canonical = Buffer.allocUnsafe(0);
+  /** Where `,"name":value` of each field stands in the record that is being written; −1 for none. */
+  private readonly memberStart: Int32Array;
+  private readonly memberEnd: Int32Array;
   private lastMilliseconds = Number.NaN;
-  private lastTimestamp = '';
+  private lastTimestamp = fragmentOf('');
 
   constructor(source: RecordSource, layout: RowLayout) {
     this.layout = layout;
-    this.head = Buffer.from(
+    this.head = fragmentOf(
       `{"device":${JSON.stringify(source.device)},"device-id":${source.deviceId},` +
         `"model-name":${JSON.stringify(source.modelName)},"path":`,
     );
-    this.valueStart = new Int32Array(layout.fields.length);
-    this.valueEnd = new Int32Array(layout.fields.length);
+    this.memberStart = new Int32Array(layout.fields.length);
+    this.memberEnd = new Int32Array(layout.fields.length);
   }
 
-  /** The records since the last call. */
-  take(): RecordBatch {
-    const batch = { bytes: this.buffer.subarray(0, this.at), ends: this.ends };
-    this.at = 0;
+  /** Begins a batch. */
+  begin(): void {
+    out.rewind();
     this.ends = [];
+  }
+
+  /** The records since `begin`. */
+  take(): RecordBatch {
+    const { buffer, byteOffset } = out.bytes;
+    const batch = { bytes: new Uint8Array(buffer, byteOffset, out.at), ends: this.ends };
+    this.begin();
     return batch;
   }
 
-  /** Begins a record; path and key are JSON strings with their quotes, the time is in ms since the epoch. */
-  start(pathJson: Uint8Array, keyJson: Uint8Array, timestampMilliseconds: number): void {
-    this.reserve(FIXED_BYTES + this.head.length + pathJson.length + keyJson.length);
-    this.copy(this.head);
-    this.copy(pathJson);
-    this.copy(KEY);
-    this.copy(keyJson);
-    this.copy(TIMESTAMP);
+  /** Begins a record of the row that `rowName` named; the time is in ms since the epoch. */
+  start(name: Uint8Array, timestampMilliseconds: number): void {
+    out.reserve(FIXED_BYTES + this.head.length + name.length);
+    out.fragment(this.head);
+    out.copy(name);
     if (timestampMilliseconds !== this.lastMilliseconds) {
       this.lastMilliseconds = timestampMilliseconds;
-      this.lastTimestamp = new Date(timestampMilliseconds).toISOString();
+      this.lastTimestamp = fragmentOf(new Date(timestampMilliseconds).toISOString());
     }
-    this.at += this.buffer.write(this.lastTimestamp, this.at, 'latin1');
-    this.copy(HASH);
-    this.hashAt = this.at;
-    this.at += HASH_DIGITS;
-    this.copy(DATA);
-    this.dataStart = this.at - 1;
-    this.isFirst = true;
-    if (!this.layout.isCanonical) this.valueStart.fill(-1);
+    out.fragment(this.lastTimestamp);
+    out.fragment(HASH);
+    this.hashAt = out.at;
+    out.at += HASH_DIGITS;
+    out.fragment(DATA);
+    this.dataStart = out.at;
+    if (!this.layout.isCanonical) this.memberStart.fill(-1);
   }
 
   /** A field's value as its cell holds it; `text` for CELL.text. */
   value(field: number, cell: number, hi: number, lo: number, text: Uint8Array | undefined): void {
-    const key = this.layout.keyJson[field] as Uint8Array;
-    this.reserve(key.length + 32 + (text === undefined ? 0 : text.length));
-    if (this.isFirst) this.isFirst = false;
-    else this.buffer[this.at++] = COMMA;
-    this.copy(key);
-    this.valueStart[field] = this.at;
+    const member = this.layout.members[field] as Fragment;
+    out.reserve(member.length + SCALAR_BYTES + (text === undefined ? 0 : text.length));
+    this.memberStart[field] = out.at;
+    out.fragment(member);
     switch (cell) {
       case CELL.uint:
-        this.at = writeUint64(this.buffer, this.at, hi, lo);
+        out.at = writeUint64(out.view, out.at, hi, lo);
         break;
       case CELL.int:
-        this.at = writeInt64(this.buffer, this.at, hi, lo);
+        out.at = writeInt64(out.view, out.at, hi, lo);
         break;
       case CELL.double:
         view.setInt32(0, hi);
         view.setInt32(4, lo);
-        this.at += this.buffer.write(String(view.getFloat64(0)), this.at, 'latin1');
+        out.at += out.bytes.write(String(view.getFloat64(0)), out.at, 'latin1');
         break;
       case CELL.text:
-        this.copy(text as Uint8Array);
+        out.copy(text as Uint8Array);
         break;
       default:
-        this.at += this.buffer.write(cell === CELL.true ? 'true' : 'false', this.at, 'latin1');
+        out.fragment(cell === CELL.true ? TRUE : FALSE);
     }
-    this.valueEnd[field] = this.at;
+    this.memberEnd[field] = out.at;
   }
 
   /** Ends the record and fills in its hash. */
   end(): void {
-    this.reserve(2);
-    this.buffer[this.at++] = CLOSE;
-    const data = this.layout.isCanonical
-      ? this.buffer.subarray(this.dataStart, this.at)
-      : this.canonicalData();
-    this.buffer.write(hash('sha256', data, 'hex'), this.hashAt, 'latin1');
-    this.buffer[this.at++] = CLOSE;
-    this.ends.push(this.at);
+    if (!this.layout.isCanonical) this.hashCanonicalData();
+    closeObject(this.dataStart);
+    if (this.layout.isCanonical) this.hashData(this.dataStart, out.at);
+    out.bytes[out.at++] = CLOSE;
+    this.ends.push(out.at);
   }
 
-  private canonicalData(): Uint8Array {
-    const { canonical: order, keyJson, fields } = this.layout;
-    // JSON values may grow a little when rewritten (1e20 has 21 digits); everything else is copied.
-    const parts: Array<{ key: Uint8Array; value: Uint8Array }> = [];
-    let length = 2;
-    for (const field of order) {
-      const start = this.valueStart[field] as number;
+  /** Puts the members in their canonical order behind the record, where the next one will be, for the hash alone. */
+  private hashCanonicalData(): void {
+    const membersEnd = out.at;
+    out.reserve(membersEnd - this.dataStart + FIXED_BYTES);
+    out.at += CLOSING_BYTES;
+    const start = out.at;
+    this.putCanonicalMembers();
+    closeObject(start);
+    this.hashData(start, out.at);
+    out.at = membersEnd;
+  }
+
+  private hashData(start: number, end: number): void {
+    const { bytes } = out;
+    // Not a subarray: that of a Buffer takes three times as long.
+    const data = new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start);
+    bytes.write(hash('sha256', data, 'hex'), this.hashAt, 'latin1');
+  }
+
+  private putCanonicalMembers(): void {
+    const { canonical: order, fields, members } = this.layout;
+    for (let at = 0; at < order.length; at += 1) {
+      const field = order[at] as number;
+      const start = this.memberStart[field] as number;
       if (start < 0) continue;
-      const written = this.buffer.subarray(start, this.valueEnd[field]);
-      const value = fields[field]?.type === 'json' ? canonicalText(written) : written;
-      parts.push({ key: keyJson[field] as Uint8Array, value });
-      length += (keyJson[field] as Uint8Array).length + value.length + 1;
+      const end = this.memberEnd[field] as number;
+      if (fields[field]?.type !== 'json') {
+        out.repeat(start, end);
+        continue;
+      }
+      // JSON may grow a little when it is rewritten: 1e20 has 21 digits.
+      const member = members[field] as Fragment;
+      const text = canonicalText(out.bytes.subarray(start + member.length, end));
+      out.reserve(out.at - this.dataStart + text.length + member.length + FIXED_BYTES);
+      out.fragment(member);
+      out.copy(text);
     }
-    if (this.canonical.length < length) this.canonical = Buffer.allocUnsafe(length * 2);
-    const target = this.canonical;
-    let at = 0;
-    target[at++] = 0x7b;
-    for (const [index, { key, value }] of parts.entries()) {
-      if (index > 0) target[at++] = COMMA;
-      at = copyBytes(target, at, key);
-      at = copyBytes(target, at, value);
-    }
-    target[at++] = CLOSE;
-    return target.subarray(0, at);
   }
+}
 
-  private copy(bytes: Uint8Array): void {
-    this.at = copyBytes(this.buffer, this.at, bytes);
-  }
-
-  private reserve(bytes: number): void {
-    if (this.at + bytes + MAX_INTEGER_BYTES <= this.buffer.length) return;
-    const larger = Buffer.allocUnsafe((this.buffer.length + bytes) * 2);
-    this.buffer.copy(larger, 0, 0, this.at);
-    this.buffer = larger;
-  }
+/** The members from `start` on, each begun with a comma, become an object. */
+function closeObject(start: number): void {
+  if (out.at === start) out.at += 1;
+  out.bytes[start] = OPEN;
+  out.bytes[out.at++] = CLOSE;
 }
 
 /** Where a row begins and where its hash stands: within a string these octets could not be, for want of escapes. */
@@ -194,15 +215,4 @@ function canonicalText(json: Uint8Array): Uint8Array {
   const value = parseExactJson(Buffer.from(json.buffer, json.byteOffset, json.length).toString('utf8'));
   // The value passed the same two functions when it was coerced.
   return Buffer.from(canonicalJson(value as ExactJson) as string);
-}
-
-/** Small copies are faster byte by byte than through a call into the engine. */
-function copyBytes(target: Uint8Array, at: number, source: Uint8Array): number {
-  const { length } = source;
-  if (length > 48) {
-    target.set(source, at);
-  } else {
-    for (let index = 0; index < length; index += 1) target[at + index] = source[index] as number;
-  }
-  return at + length;
 }

@@ -4,16 +4,16 @@ import { CycleClock, type CycleRule } from './clock.ts';
 import type { GnmiMapping } from './compile.ts';
 import { nanosecondsToMilliseconds } from './digits.ts';
 import { forEachLeaf, formatExactJson } from './json-leaves.ts';
-import { formatKey, formatPath, type PathElement } from './path.ts';
-import { beginsWith, type Chain, type InternedPaths, type PathIndex, type PathMatch } from './path-index.ts';
+import { formatKey, type PathElement } from './path.ts';
+import { beginsWith, type Chain, type PathIndex, type PathMatch } from './path-index.ts';
+import { newRow, type PathNumbers, SLOT } from './path-numbers.ts';
 import { RowTable } from './row-table.ts';
 import { SparseNumbers } from './sparse-numbers.ts';
 import { VALUE } from './value.ts';
 
 export interface GnmiRowsOptions {
   readonly source: RecordSource;
-  readonly index: PathIndex;
-  readonly paths: InternedPaths;
+  readonly numbers: PathNumbers;
   readonly rule: CycleRule;
   /** Rows go out whole from what earlier cycles brought; for ON_CHANGE, and where the device leaves out the unchanged. */
   readonly keepsRows: boolean;
@@ -33,10 +33,6 @@ export interface RowsStatus {
   readonly cycleIncomplete: number;
 }
 
-/** Entries of the slot table of one shape that are no slot. */
-const UNKNOWN = -1;
-const NOTHING = -2;
-const SLOWLY = -3;
 /** A device's clock may be off by this much before its time is not believed. */
 const MAX_SKEW_MILLISECONDS = 300_000;
 /** Rows that cycles no longer touch are forgotten from time to time, when there are this many more than needed. */
@@ -53,6 +49,8 @@ const SHOWN_INTERVALS = 3;
  */
 export class GnmiRows {
   private readonly options: GnmiRowsOptions;
+  private readonly numbers: PathNumbers;
+  private readonly index: PathIndex;
   private readonly mapping: GnmiMapping;
   private readonly table: RowTable;
   private readonly writer: RecordWriter;
@@ -60,10 +58,7 @@ export class GnmiRows {
   private readonly isLoose: Uint8Array;
   /** Lists that rows were found by, as the elements of one of them. */
   private readonly chains = new Map<Chain, readonly PathElement[]>();
-  /** Slot by leaf number, or one of the codes above, for each schema shape of prefixes. */
-  private readonly shapes: Int32Array[] = [];
-  private readonly shapeOfSignature = new Map<string, number>();
-  private readonly shapeNumbers = new SparseNumbers();
+  /** Row by prefix number. */
   private readonly rowNumbers = new SparseNumbers();
   private indexVersion: number;
   private wholeCycle = 0;
@@ -75,7 +70,9 @@ export class GnmiRows {
 
   constructor(options: GnmiRowsOptions) {
     this.options = options;
-    this.mapping = options.index.mapping;
+    this.numbers = options.numbers;
+    this.index = options.numbers.index;
+    this.mapping = this.index.mapping;
     this.table = new RowTable(this.mapping.layout, {
       keepsRows: options.keepsRows,
       maxRows: options.maxRows,
@@ -83,7 +80,7 @@ export class GnmiRows {
     });
     this.writer = new RecordWriter(options.source, this.mapping.layout);
     this.clock = new CycleClock(options.rule);
-    this.indexVersion = options.index.version;
+    this.indexVersion = this.index.version;
     // One slot of a path with * for a name takes several leaves of one row: their second is no second cycle.
     this.isLoose = Uint8Array.from(this.mapping.slots, ({ path }) =>
       path.elements.some(({ name }) => name === '*') ? 1 : 0,
@@ -116,18 +113,20 @@ export class GnmiRows {
     end: number,
   ): void {
     this.counts.updates += 1;
-    const shape = this.shapeNumbers.get(prefixId);
-    const slot = shape < 0 ? UNKNOWN : ((this.shapes[shape] as Int32Array)[leafId] ?? UNKNOWN);
-    if (slot === NOTHING) return;
+    let slot = this.numbers.slotOf(prefixId, leafId);
+    if (slot === SLOT.unknown) slot = this.numbers.learn(prefixId, leafId);
+    if (slot === SLOT.none) return;
     if (slot >= 0) {
-      const row = this.rowNumbers.get(prefixId);
+      let row = this.rowNumbers.get(prefixId);
+      if (row < 0) row = this.rowOfPrefix(prefixId);
       if (row >= 0 && !this.isRepeat(row, slot)) {
         this.clock.updated(this.now);
         this.table.set(row, slot, this.time, kind, hi, lo, bytes, start, end);
         return;
       }
     }
-    this.updateSlowly(prefixId, leafId, slot, kind, hi, lo, bytes, start, end);
+    const elements = this.numbers.elements(prefixId, leafId);
+    this.apply(elements, this.index.match(elements), kind, hi, lo, bytes, start, end);
   }
 
   /** One update by its whole path, for paths that no decoder has numbers for. */
@@ -141,7 +140,7 @@ export class GnmiRows {
     end: number,
   ): void {
     this.counts.updates += 1;
-    this.apply(elements, this.options.index.match(elements), kind, hi, lo, bytes, start, end);
+    this.apply(elements, this.index.match(elements), kind, hi, lo, bytes, start, end);
   }
 
   /** A delete: every value at and below the path goes, keys left out and `*` being any. Only kept rows feel it. */
@@ -226,12 +225,14 @@ export class GnmiRows {
     this.clock.closed();
   }
 
-  /** The decoder gives all paths new numbers: what is known by the old ones is forgotten, rows stay. */
-  forgetPathNumbers(): void {
-    this.shapeNumbers.clear();
+  /** The decoder gives all paths new numbers since this generation: what is known by the old ones is forgotten, rows stay. */
+  forgetPathNumbers(generation: number): void {
+    this.numbers.forget(generation);
     this.rowNumbers.clear();
-    this.shapeOfSignature.clear();
-    this.shapes.length = 0;
+  }
+
+  get updates(): number {
+    return this.counts.updates;
   }
 
   status(): RowsStatus {
@@ -258,57 +259,6 @@ export class GnmiRows {
     if (!this.clock.isTooEarly(this.now)) return true;
     this.superseded += 1;
     return false;
-  }
-
-  private updateSlowly(
-    prefixId: number,
-    leafId: number,
-    code: number,
-    kind: number,
-    hi: number,
-    lo: number,
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-  ): void {
-    const { index, paths } = this.options;
-    const prefix = paths.prefix(prefixId);
-    const leaf = paths.leaf(leafId);
-    const elements = [...prefix, ...leaf];
-    const match = index.match(elements);
-    if (code === UNKNOWN) this.remember(prefixId, prefix, leafId, leaf, match);
-    this.apply(elements, match, kind, hi, lo, bytes, start, end);
-    const slot = match.slots[0];
-    const dependsOnPrefixAlone = slot !== undefined && leaf.every(({ keys }) => keys.length === 0);
-    if (dependsOnPrefixAlone) this.rowNumbers.set(prefixId, this.findRow(elements, match.chain));
-  }
-
-  /** Notes what updates with this prefix's shape and this leaf feed. */
-  private remember(
-    prefixId: number,
-    prefix: readonly PathElement[],
-    leafId: number,
-    leaf: readonly PathElement[],
-    match: PathMatch,
-  ): void {
-    const signature = this.options.index.signature(prefix);
-    let number = this.shapeOfSignature.get(signature);
-    if (number === undefined) {
-      number = this.shapes.push(new Int32Array(0)) - 1;
-      this.shapeOfSignature.set(signature, number);
-    }
-    this.shapeNumbers.set(prefixId, number);
-    let slots = this.shapes[number] as Int32Array;
-    if (leafId >= slots.length) {
-      const grown = new Int32Array(Math.max(16, leafId + 1, slots.length * 2)).fill(UNKNOWN);
-      grown.set(slots);
-      this.shapes[number] = grown;
-      slots = grown;
-    }
-    const isPlain = match.slots.length === 1 && !match.isContainer;
-    if (leaf.some(({ keys }) => keys.length > 0)) slots[leafId] = SLOWLY;
-    else if (match.slots.length === 0 && !match.isContainer) slots[leafId] = NOTHING;
-    else slots[leafId] = isPlain ? (match.slots[0] as number) : SLOWLY;
   }
 
   private apply(
@@ -340,27 +290,31 @@ export class GnmiRows {
     if (!match.isContainer || kind !== VALUE.json) return;
     const value = parseExactJson(Buffer.from(bytes.subarray(start, end)).toString('utf8'));
     if (value === undefined) return;
-    forEachLeaf(this.options.index, elements, value, (below, leafMatch, leafValue) => {
+    forEachLeaf(this.index, elements, value, (below, leafMatch, leafValue) => {
       const json = Buffer.from(formatExactJson(leafValue));
       this.apply(below, { ...leafMatch, isContainer: false }, VALUE.json, 0, 0, json, 0, json.length);
     });
   }
 
+  /** The row that a prefix names, made if it is new; −1 when that is not known or there is no room. */
+  private rowOfPrefix(prefixId: number): number {
+    const named = this.numbers.rowOf(prefixId);
+    if (named === undefined) return -1;
+    this.followIndex();
+    const [chain, template] = this.numbers.chainOf(prefixId);
+    if (!this.chains.has(chain)) this.chains.set(chain, template);
+    const row = this.table.rowFor(named);
+    if (row >= 0) this.rowNumbers.set(prefixId, row);
+    return row;
+  }
+
   /** The row that a path's keys name, made if it is new; −1 when there is no room. */
   private rowOf(elements: readonly PathElement[], chain: Chain): number {
     const known = this.findRow(elements, chain);
-    if (known >= 0 && chain.rank === 0) return known;
+    if (known >= 0 && this.table.rankOf(known) <= chain.rank) return known;
     const keyed = elements.slice(0, chain.length);
-    const keyValues = keyed.flatMap(({ keys }) => keys.map(({ value }) => value));
     if (!this.chains.has(chain)) this.chains.set(chain, keyed);
-    return this.table.rowFor({
-      group: this.options.index.groupOf(chain),
-      keyValues,
-      path: formatPath(keyed),
-      key: formatKey(keyValues),
-      rank: chain.rank,
-      fills: known >= 0 ? [] : this.options.index.keyFills(keyed),
-    });
+    return this.table.rowFor(newRow(this.index, keyed, chain));
   }
 
   private findRow(elements: readonly PathElement[], chain: Chain): number {
@@ -368,12 +322,12 @@ export class GnmiRows {
     for (let at = 0; at < chain.length; at += 1) {
       for (const { value } of (elements[at] as PathElement).keys) keyValues.push(value);
     }
-    return this.table.find(this.options.index.groupOf(chain).id, formatKey(keyValues));
+    return this.table.find(this.index.groupOf(chain).id, formatKey(keyValues));
   }
 
   /** Paths that lead to rows of a group, with a row's key values in their lists. */
   private pathsOf(groupId: number, keyValues: readonly string[]): PathElement[][] {
-    const { index } = this.options;
+    const { index } = this;
     return [...this.chains]
       .filter(([chain]) => index.groupOf(chain).id === groupId)
       .map(([, template]) => {
@@ -399,7 +353,7 @@ export class GnmiRows {
 
   /** Lets rows meet whose groups the index has found to be one. */
   private followIndex(): void {
-    const { index } = this.options;
+    const { index } = this;
     if (this.indexVersion === index.version) return;
     this.indexVersion = index.version;
     this.table.regroup((group) => index.currentGroup(group));

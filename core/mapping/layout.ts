@@ -1,4 +1,5 @@
 import { canonicalOrder } from '../exact-json.ts';
+import { type Fragment, fragmentOf } from '../record-buffer.ts';
 import type { FieldType } from './field-type.ts';
 
 /** A field of a model as the mapping engine needs it. */
@@ -18,8 +19,8 @@ export interface RowLayout {
   /** The field of each slot. */
   readonly fieldOfSlot: Int32Array;
   readonly slotCount: number;
-  /** `"name":` of each field. */
-  readonly keyJson: readonly Uint8Array[];
+  /** `,"name":` of each field. */
+  readonly members: readonly Fragment[];
   /** Fields in the order that RFC 8785 puts them. */
   readonly canonical: Int32Array;
   /** The model's order is the canonical one and no field is JSON, so `data` as written is what is hashed. */
@@ -47,7 +48,7 @@ export function layOut(
     slotStart,
     fieldOfSlot: Int32Array.from(fieldOfSlot),
     slotCount: fieldOfSlot.length,
-    keyJson: fields.map(({ name }) => Buffer.from(`${JSON.stringify(name)}:`)),
+    members: fields.map(({ name }) => fragmentOf(`,${JSON.stringify(name)}:`)),
     canonical: Int32Array.from(canonical),
     isCanonical: canonical.every((field, at) => field === at) && fields.every(({ type }) => type !== 'json'),
     truthValue,

@@ -2,13 +2,6 @@ import type { GnmiMapping, GnmiSlot } from './compile.ts';
 import type { PathElement } from './path.ts';
 import type { Group } from './row-table.ts';
 
-/** Paths that a decoder has met, by the numbers that it gave them. A whole path is a prefix and a leaf. */
-export interface InternedPaths {
-  /** Names without module prefixes, keys sorted by name. */
-  prefix(id: number): readonly PathElement[];
-  leaf(id: number): readonly PathElement[];
-}
-
 /** What paths of one schema shape feed. */
 export interface PathMatch {
   /** Slots whose path ends exactly here. */

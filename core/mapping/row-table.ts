@@ -10,13 +10,13 @@ export interface Group {
   readonly ancestors: ReadonlyArray<{ readonly id: number; readonly keyCount: number }>;
 }
 
-/** A row's identity and how records name it. */
+/** A row's identity. Streams of one mapping share these. */
 export interface NewRow {
   readonly group: Group;
   readonly keyValues: readonly string[];
-  /** A record's `path` and `key`. */
-  readonly path: string;
   readonly key: string;
+  /** How records name it, as `rowName` writes it. */
+  readonly name: Uint8Array;
   /** Of two paths for one row (it has alternatives), the one with the lower rank is shown. */
   readonly rank: number;
   /** Values that the key itself gives to fields which the device does not send. */
@@ -32,12 +32,8 @@ interface Fill {
 }
 
 interface Row {
-  readonly group: Group;
-  readonly keyValues: readonly string[];
-  readonly key: string;
-  rank: number;
-  pathJson: Uint8Array;
-  readonly keyJson: Uint8Array;
+  /** Its rank and name are those of the best path that has arrived. */
+  identity: NewRow;
   readonly fills: readonly Fill[];
   /** A record of it has gone out since it was last empty. */
   isSent: boolean;
@@ -45,6 +41,7 @@ interface Row {
   isDeleted: boolean;
 }
 
+const NO_FILLS: readonly Fill[] = [];
 const CELL_WORDS = 4;
 const UINT64_TYPES = new Set(['uint64', 'counter64']);
 
@@ -104,26 +101,25 @@ export class RowTable {
     return this.groups.get(groupId)?.get(key) ?? -1;
   }
 
+  /** The rank of the path that a row is shown by. */
+  rankOf(row: number): number {
+    return (this.rows[row] as Row).identity.rank;
+  }
+
   /** The row with this identity, made if it is new; −1 when the table is full. */
   rowFor(wanted: NewRow): number {
     const known = this.find(wanted.group.id, wanted.key);
     if (known >= 0) {
       const row = this.rows[known] as Row;
-      if (wanted.rank < row.rank) {
-        row.rank = wanted.rank;
-        row.pathJson = Buffer.from(JSON.stringify(wanted.path));
-      }
+      if (wanted.rank < row.identity.rank) row.identity = wanted;
       return known;
     }
     if (this.rows.length >= this.options.maxRows) return -1;
+    const { fills } = wanted;
     return this.append({
-      group: wanted.group,
-      keyValues: wanted.keyValues,
-      key: wanted.key,
-      rank: wanted.rank,
-      pathJson: Buffer.from(JSON.stringify(wanted.path)),
-      keyJson: Buffer.from(JSON.stringify(wanted.key)),
-      fills: wanted.fills.flatMap((fill) => this.coerceFill(fill.field, fill.value)),
+      identity: wanted,
+      fills:
+        fills.length === 0 ? NO_FILLS : fills.flatMap(({ field, value }) => this.coerceFill(field, value)),
       isSent: false,
       isDeleted: false,
     });
@@ -205,7 +201,7 @@ export class RowTable {
 
   /** Every row with its group and key values, for deletes of branches. */
   forEachRow(visit: (row: number, groupId: number, keyValues: readonly string[]) => void): void {
-    for (const [id, row] of this.rows.entries()) visit(id, row.group.id, row.keyValues);
+    for (const [id, { identity }] of this.rows.entries()) visit(id, identity.group.id, identity.keyValues);
   }
 
   /**
@@ -213,6 +209,7 @@ export class RowTable {
    * one and, while there is such a row, not out by itself. Returns how many records were written.
    */
   closeCycle(writer: RecordWriter): number {
+    writer.begin();
     const covered = this.groups.size > 1 ? this.coverAncestors() : undefined;
     let written = 0;
     for (let index = 0; index < this.touchedCount; index += 1) {
@@ -229,6 +226,7 @@ export class RowTable {
    * values from before the cycle of this number, and rows that were last told of before this time (ms since the epoch).
    */
   writeLatest(writer: RecordWriter, oldestCycle: number, oldestMilliseconds: number): void {
+    writer.begin();
     const isShown = (id: number) =>
       (this.rowStamp[id] as number) >= oldestCycle &&
       (this.rowTime[id] as number) >= oldestMilliseconds &&
@@ -253,7 +251,7 @@ export class RowTable {
     let kept = 0;
     for (let index = 0; index < this.touchedCount; index += 1) {
       const row = this.touched[index] as number;
-      if ((this.rows[row] as Row).group.id === groupId) this.rowStamp[row] = 0;
+      if ((this.rows[row] as Row).identity.group.id === groupId) this.rowStamp[row] = 0;
       else this.touched[kept++] = row;
     }
     this.touchedCount = kept;
@@ -289,12 +287,13 @@ export class RowTable {
     this.touchedCount = 0;
     this.allocate(Math.max(16, survivors.length));
     for (const old of survivors) {
-      const row = { ...(rows[old] as Row) };
-      const group = groupOf(row.group);
-      const existing = this.find(group.id, row.key);
-      const id = existing < 0 ? this.append({ ...row, group }) : existing;
+      const row = rows[old] as Row;
+      const group = groupOf(row.identity.group);
+      const identity = group === row.identity.group ? row.identity : { ...row.identity, group };
+      const existing = this.find(group.id, identity.key);
+      const id = existing < 0 ? this.append({ ...row, identity }) : existing;
       const merged = this.rows[id] as Row;
-      if (row.rank < merged.rank) Object.assign(merged, { rank: row.rank, pathJson: row.pathJson });
+      if (identity.rank < merged.identity.rank) merged.identity = identity;
       merged.isSent ||= row.isSent;
       merged.isDeleted &&= row.isDeleted;
       for (let slot = 0; slot < slotCount; slot += 1) {
@@ -316,9 +315,10 @@ export class RowTable {
     const id = this.rows.length;
     if (id === this.capacity) this.allocate(this.capacity * 2);
     this.rows.push(row);
-    const group = this.groups.get(row.group.id) ?? new Map<string, number>();
-    group.set(row.key, id);
-    this.groups.set(row.group.id, group);
+    const { group, key } = row.identity;
+    const known = this.groups.get(group.id);
+    if (known === undefined) this.groups.set(group.id, new Map([[key, id]]));
+    else known.set(key, id);
     return id;
   }
 
@@ -365,8 +365,9 @@ export class RowTable {
   }
 
   private parentsOf(row: Row): number[] {
-    return row.group.ancestors
-      .map(({ id, keyCount }) => this.find(id, this.options.formatKey(row.keyValues.slice(0, keyCount))))
+    const { group, keyValues } = row.identity;
+    return group.ancestors
+      .map(({ id, keyCount }) => this.find(id, this.options.formatKey(keyValues.slice(0, keyCount))))
       .filter((parent) => parent >= 0);
   }
 
@@ -377,7 +378,7 @@ export class RowTable {
       // A row that nobody was told of needs no farewell.
       if (!row.isSent || !this.options.keepsRows) return false;
       row.isSent = false;
-      writer.start(row.pathJson, row.keyJson, this.rowTime[id] as number);
+      writer.start(row.identity.name, this.rowTime[id] as number);
       writer.end();
       return true;
     }
@@ -391,7 +392,7 @@ export class RowTable {
     const row = this.rows[id] as Row;
     const { fields, slotStart } = this.layout;
     const parents = this.groups.size === 1 ? undefined : this.parentsOf(row);
-    writer.start(row.pathJson, row.keyJson, this.timeOf(id, parents, oldestCycle));
+    writer.start(row.identity.name, this.timeOf(id, parents, oldestCycle));
     for (let field = 0; field < fields.length; field += 1) {
       const first = slotStart[field] as number;
       const end = slotStart[field + 1] as number;

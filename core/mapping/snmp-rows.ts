@@ -5,7 +5,7 @@ import { decodeIndex } from '../../protocols/snmp/mib-index.ts';
 import { decodeArcs, decodeOid, formatOid } from '../../protocols/snmp/oid.ts';
 import type { WalkRow } from '../../protocols/snmp/row-join.ts';
 import { CellKind } from '../../protocols/snmp/varbind-table.ts';
-import { type RecordBatch, type RecordSource, RecordWriter } from '../record.ts';
+import { type RecordBatch, type RecordSource, RecordWriter, rowName } from '../record.ts';
 import { canonicalIpAddress, formatMacAddress } from './address-text.ts';
 import type { RowsStatus } from './gnmi-rows.ts';
 import { RowTable } from './row-table.ts';
@@ -135,7 +135,7 @@ export class SnmpRows {
    * any method.
    */
   latest(): RecordBatch {
-    if (this.wholeCycle > 0) this.table.writeLatest(this.writer, this.wholeCycle, 0);
+    this.table.writeLatest(this.writer, this.wholeCycle > 0 ? this.wholeCycle : Number.POSITIVE_INFINITY, 0);
     return this.writer.take();
   }
 
@@ -167,8 +167,8 @@ export class SnmpRows {
     return this.table.rowFor({
       group: { id: groupId, ancestors: group.ancestors },
       keyValues: [...leading.map(String), ...(rest.length > 0 ? [rest.join('.')] : [])],
-      path: index === '' ? entry : `${entry}.${index}`,
       key: index,
+      name: rowName(index === '' ? entry : `${entry}.${index}`, index),
       rank: 0,
       fills: this.fills(group, arcs),
     });

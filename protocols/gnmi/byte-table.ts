@@ -46,7 +46,7 @@ export class ByteTable {
     // Four bytes at a time: a compare by bytes took a fifth of the decoder's whole time.
     let at = 0;
     for (const words = length - 3; at < words; at += 4) {
-      if (arena.getInt32(offset + at) !== view.getInt32(start + at)) return false;
+      if (arena.getInt32(offset + at, true) !== view.getInt32(start + at, true)) return false;
     }
     for (; at < length; at += 1) {
       if (arena.getUint8(offset + at) !== view.getUint8(start + at)) return false;

@@ -14,8 +14,10 @@ import { decodeText, readLength, type Varint } from './wire.ts';
 
 /** Past this, the arena starts afresh before the next message: ids are then given anew. */
 const DEFAULT_MAXIMUM_BYTES = 48 * 1024 * 1024;
-/** What one stem costs beside its bytes: the parsed path and its text, measured roughly. */
-const STEM_OBJECT_BYTES = 400;
+/** What one path costs beside its bytes, here or with those who map it, measured roughly. */
+const PATH_OBJECT_BYTES = 400;
+
+const utf8 = new TextEncoder();
 
 /** Where one stream stands in an arena that many share: what it sent last, from which the next is guessed. */
 export class PathCursor {
@@ -37,8 +39,9 @@ export class PathArena {
   #stems = new ByteTable();
   #stemIds = new Int32Array(64);
   #nextStemEntry = new Int32Array(64).fill(-1);
-  #stemPaths: Path[] = [];
-  #stemIdsByText = new Map<string, number>();
+  /** By a stem's number in this generation: its canonical text, and the entry that it is decoded from when asked for. */
+  #stemTexts = new ByteTable();
+  #entryOfStem: number[] = [];
   #leaves = new ByteTable();
   #nextLeaf = new Int32Array(64).fill(-1);
   #leafElems: (readonly PathElem[])[] = [];
@@ -64,7 +67,7 @@ export class PathArena {
   }
 
   get stems(): number {
-    return this.#stemPaths.length;
+    return this.#entryOfStem.length;
   }
 
   get leaves(): number {
@@ -73,7 +76,10 @@ export class PathArena {
 
   /** The absolute path of a row: prefix and elements through the last with keys. Keys are sorted by name. */
   stem(stemId: number): Path {
-    return this.#stemPaths[stemId - this.#firstStemId] ?? ROOT_PATH;
+    const entry = this.#entryOfStem[stemId - this.#firstStemId];
+    if (entry === undefined) return ROOT_PATH;
+    const prefix = this.#prefixPaths[this.#stems.saltOf(entry)] ?? ROOT_PATH;
+    return joinPaths(prefix, decodePath(this.#stems.bytesOf(entry)) ?? ROOT_PATH);
   }
 
   /** The elements behind the stem, none of which has keys. */
@@ -97,16 +103,17 @@ export class PathArena {
     const used =
       this.#prefixes.bytes +
       this.#stems.bytes +
+      this.#stemTexts.bytes +
       this.#leaves.bytes +
       this.#odd.bytes +
-      (this.#stemPaths.length + this.#leafElems.length + this.#prefixPaths.length) * STEM_OBJECT_BYTES;
+      (this.#entryOfStem.length + this.#leafElems.length + this.#prefixPaths.length) * PATH_OBJECT_BYTES;
     if (used > this.#maximumBytes) this.clear();
   }
 
   /** Forgets everything and begins the next generation. */
   clear(): void {
     this.#generation += 1;
-    this.#firstStemId += this.#stemPaths.length;
+    this.#firstStemId += this.#entryOfStem.length;
     this.#firstLeafId += this.#leafElems.length;
     this.#prefixes = new ByteTable();
     this.#prefixPaths = [];
@@ -114,8 +121,8 @@ export class PathArena {
     this.#prefixCanonical = [];
     this.#stems = new ByteTable();
     this.#nextStemEntry.fill(-1);
-    this.#stemPaths = [];
-    this.#stemIdsByText = new Map();
+    this.#stemTexts = new ByteTable();
+    this.#entryOfStem = [];
     this.#leaves = new ByteTable();
     this.#nextLeaf.fill(-1);
     this.#leafElems = [];
@@ -262,14 +269,10 @@ export class PathArena {
       this.#nextStemEntry = doubled(this.#nextStemEntry).fill(-1, from);
     }
     const path = joinPaths(this.#prefixPaths[prefixId] ?? ROOT_PATH, relative);
-    const text = canonicalText(path);
-    let id = this.#stemIdsByText.get(text);
-    if (id === undefined) {
-      id = this.#firstStemId + this.#stemPaths.length;
-      this.#stemPaths.push(path);
-      this.#stemIdsByText.set(text, id);
-    }
-    this.#stemIds[entry] = id;
+    const text = utf8.encode(canonicalText(path));
+    const stem = this.#stemTexts.add(text, 0, text.length, 0);
+    if (stem === this.#entryOfStem.length) this.#entryOfStem.push(entry);
+    this.#stemIds[entry] = this.#firstStemId + stem;
     return entry;
   }
 

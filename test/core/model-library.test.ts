@@ -6,6 +6,7 @@ import { compileGnmiMapping } from '../../core/mapping/compile.ts';
 import { FIELD_TYPES, type FieldType } from '../../core/mapping/field-type.ts';
 import { GnmiRows } from '../../core/mapping/gnmi-rows.ts';
 import { PathIndex } from '../../core/mapping/path-index.ts';
+import { PathNumbers } from '../../core/mapping/path-numbers.ts';
 import { PathArena } from '../../protocols/gnmi/path-arena.ts';
 import { SubscribeResponseSchema } from '../../protocols/gnmi/schema.ts';
 import { SubscribeResponseDecoder, viewOf } from '../../protocols/gnmi/subscribe-response.ts';
@@ -102,10 +103,12 @@ describe('the ready-made models', () => {
     const data: object[] = [];
     const rows = new GnmiRows({
       source: { device: 'r', deviceId: 1, modelName },
-      index: new PathIndex(
-        compileGnmiMapping(document?.fields ?? [], new Map(Object.entries(mapping?.field_mappings ?? {}))),
+      numbers: new PathNumbers(
+        new PathIndex(
+          compileGnmiMapping(document?.fields ?? [], new Map(Object.entries(mapping?.field_mappings ?? {}))),
+        ),
+        new ArenaPaths(arena),
       ),
-      paths: new ArenaPaths(arena),
       rule: { kind: 'asked' },
       keepsRows: false,
       maxRows: 100,

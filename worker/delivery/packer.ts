@@ -49,8 +49,8 @@ export class Packer {
       this.push({ body: arrayOf(cycle), records: ends.length, deviceId }, nowMilliseconds, full);
       return full;
     }
-    // One copy for all: the bodies are views into it.
-    const kept = cycle.bytes.slice(0, ends.at(-1));
+    // One copy for all: the bodies are views into it. Not `slice`: that of a Buffer is no copy.
+    const kept = new Uint8Array(cycle.bytes.subarray(0, ends.at(-1)));
     let start = 0;
     for (const end of ends) {
       this.push({ body: kept.subarray(start, end), records: 1, deviceId }, nowMilliseconds, full);

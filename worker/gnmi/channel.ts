@@ -20,6 +20,7 @@ import {
   PASSWORD_MASK,
   statusName,
 } from '../../protocols/gnmi/grpc-status.ts';
+import { readDirectly } from './direct-read.ts';
 import { type DialGuard, faultOfSocketError, type GnmiEndpoint, openSocket } from './endpoint.ts';
 
 /** What a stream may have under way before its reader must have taken some: a full queue stops a target at this. */
@@ -271,7 +272,7 @@ export class Channel {
     stream.on('error', (error) => {
       streamError = error;
     });
-    stream.on('data', (chunk: Buffer) => {
+    const reading = readDirectly(stream, (chunk) => {
       this.#lastReceived = performance.now();
       if (ended || ownFault !== undefined) return;
       const error = reader.push(chunk);
@@ -310,10 +311,7 @@ export class Channel {
       finish: () => {
         if (!ended && !stream.destroyed) stream.end();
       },
-      pause: () => stream.pause(),
-      resume: () => {
-        if (!stream.destroyed) stream.resume();
-      },
+      ...reading,
       cancel: abort,
     };
   }

@@ -269,13 +269,14 @@ class GroupStream {
     this.wanted.onBegin?.();
     const rpc = channel.start('Subscribe', 0, {
       onMessage: (bytes, view, start, end) => {
-        this.#lastMessageAt = this.#options.now();
+        const now = this.#options.now();
+        this.#lastMessageAt = now;
         if (this.#state === 'connecting') this.#become(group.mode === 'poll' ? 'polling' : 'streaming');
         if (!decoder.decode(bytes, view, start, end)) {
           const detail = `${end - start} bytes that are no SubscribeResponse`;
           rpc.cancel({ code: 'protocol-error', detail });
         }
-        const wait = this.#allowance?.take(end - start, this.#options.now()) ?? 0;
+        const wait = this.#allowance?.take(end - start, now) ?? 0;
         if (wait > 0) this.#hold(rpc, wait);
       },
       onEnd: (end) => this.#ended(end, started),

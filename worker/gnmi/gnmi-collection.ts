@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { StreamPlan } from '../../core/collection-plan.ts';
 import { compileGnmiMapping } from '../../core/mapping/compile.ts';
 import { PathIndex } from '../../core/mapping/path-index.ts';
+import { PathNumbers } from '../../core/mapping/path-numbers.ts';
 import { PathArena } from '../../protocols/gnmi/path-arena.ts';
 import type { LiveTester } from '../collection/jobs.ts';
 import type { OpenStream } from '../collection/stream.ts';
@@ -43,7 +44,7 @@ export class GnmiCollection {
   readonly #arena = new PathArena();
   readonly #paths = new ArenaPaths(this.#arena);
   readonly #connections = new Map<string, Connection>();
-  readonly #indexes = new Map<string, { readonly index: PathIndex; users: number }>();
+  readonly #numbers = new Map<string, { readonly numbers: PathNumbers; users: number }>();
   #streamCount = 0;
   #isPaused = false;
 
@@ -55,13 +56,12 @@ export class GnmiCollection {
   readonly open: OpenStream = (plan, ports) => {
     this.#streamCount += 1;
     const { wallClock, monotonic } = this.#options;
-    const { index, release: releaseIndex } = this.#useIndex(plan);
+    const { numbers, release: releaseNumbers } = this.#useNumbers(plan);
     const stream = new MappedStream({
       plan,
       ports,
-      index,
+      numbers,
       arena: this.#arena,
-      paths: this.#paths,
       name: `${this.#streamCount}`,
       wallClock,
       monotonic,
@@ -72,7 +72,7 @@ export class GnmiCollection {
       poll: (key) => connection.streams.poll(key),
       release: () => {
         releaseConnection();
-        releaseIndex();
+        releaseNumbers();
       },
     });
     return stream;
@@ -97,25 +97,25 @@ export class GnmiCollection {
   }
 
   /** Streams of one mapping share what is known of its paths. */
-  #useIndex({ model, mapping }: StreamPlan): { readonly index: PathIndex; release(): void } {
+  #useNumbers({ model, mapping }: StreamPlan): { readonly numbers: PathNumbers; release(): void } {
     const content = JSON.stringify([
       model.fields.map(({ name, type }) => [name, type]),
       mapping.fieldMappings.toSorted(([a], [b]) => (a < b ? -1 : 1)),
     ]);
     const key = createHash('sha256').update(content).digest('base64url');
-    let shared = this.#indexes.get(key);
+    let shared = this.#numbers.get(key);
     if (shared === undefined) {
       const index = new PathIndex(compileGnmiMapping(model.fields, new Map(mapping.fieldMappings)));
-      shared = { index, users: 0 };
-      this.#indexes.set(key, shared);
+      shared = { numbers: new PathNumbers(index, this.#paths), users: 0 };
+      this.#numbers.set(key, shared);
     }
     const used = shared;
     used.users += 1;
     const release = () => {
       used.users -= 1;
-      if (used.users === 0) this.#indexes.delete(key);
+      if (used.users === 0) this.#numbers.delete(key);
     };
-    return { index: used.index, release };
+    return { numbers: used.numbers, release };
   }
 
   /** The streams of one device share a connection, since some take no more than eight; other settings are another. */

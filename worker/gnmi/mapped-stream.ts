@@ -1,7 +1,7 @@
 /** One subscription on one device: its RPCs feed one table of rows, whose cycles go out as records. */
 import { nextDueAt, type StreamPlan } from '../../core/collection-plan.ts';
 import { GnmiRows } from '../../core/mapping/gnmi-rows.ts';
-import type { InternedPaths, PathIndex } from '../../core/mapping/path-index.ts';
+import type { PathNumbers } from '../../core/mapping/path-numbers.ts';
 import type { RecordBatch } from '../../core/record.ts';
 import type { PathArena } from '../../protocols/gnmi/path-arena.ts';
 import { groupSubscriptions } from '../../protocols/gnmi/subscribe.ts';
@@ -22,9 +22,8 @@ export interface StreamCarrier {
 export interface MappedStreamOptions {
   readonly plan: StreamPlan;
   readonly ports: StreamPorts;
-  readonly index: PathIndex;
+  readonly numbers: PathNumbers;
   readonly arena: PathArena;
-  readonly paths: InternedPaths;
   /** Unlike that of any other stream: RPCs are never shared between subscriptions. */
   readonly name: string;
   /** Milliseconds since the epoch. */
@@ -69,13 +68,13 @@ export class MappedStream implements Stream {
 
   constructor(options: MappedStreamOptions) {
     this.#options = options;
-    const { plan, ports, index, paths } = options;
+    const { plan, ports, numbers } = options;
+    const { index } = numbers;
     const { mode, intervalMilliseconds, heartbeatMilliseconds, device } = plan;
     const { netos } = device.configuration;
     this.#rows = new GnmiRows({
       source: { device: device.configuration.name, deviceId: device.id, modelName: plan.model.name },
-      index,
-      paths,
+      numbers,
       rule:
         mode === 'poll'
           ? { kind: 'asked' }
@@ -128,7 +127,7 @@ export class MappedStream implements Stream {
   }
 
   figures(): StreamFigures {
-    const { index } = this.#options;
+    const { index } = this.#options.numbers;
     const { updates, rows, drops, clockSkew, cycleIncomplete } = this.#rows.status();
     const statuses = this.#groups.flatMap(({ key }) => this.#carrier?.status(key) ?? []);
     const fault = statuses
@@ -200,7 +199,7 @@ export class MappedStream implements Stream {
   #heard(group: Group, duplicates: number): void {
     group.isHeard = true;
     this.#duplicates += duplicates;
-    const { updates } = this.#rows.status();
+    const { updates } = this.#rows;
     if (updates !== this.#updatesSeen) {
       this.#updatesSeen = updates;
       this.#lastUpdateAt = this.#options.wallClock();

@@ -4,6 +4,7 @@ import { compileGnmiMapping, type GnmiMapping } from '../../core/mapping/compile
 import { GnmiRows } from '../../core/mapping/gnmi-rows.ts';
 import type { PathElement } from '../../core/mapping/path.ts';
 import { PathIndex } from '../../core/mapping/path-index.ts';
+import { PathNumbers } from '../../core/mapping/path-numbers.ts';
 import { VALUE } from '../../core/mapping/value.ts';
 import { rowTexts } from '../../core/record.ts';
 import type { GnmiFault } from '../../protocols/gnmi/grpc-status.ts';
@@ -36,9 +37,8 @@ export async function testMapping(
   const batches: string[] = [];
   const rows = new GnmiRows({
     source: { device: device.configuration.name, deviceId: device.id, modelName: model.name },
-    index: new PathIndex(compiled),
     // Paths are given whole.
-    paths: { prefix: () => [], leaf: () => [] },
+    numbers: new PathNumbers(new PathIndex(compiled), { prefix: () => [], leaf: () => [] }),
     rule: { kind: 'asked' },
     keepsRows: false,
     maxRows: MAX_ROWS,

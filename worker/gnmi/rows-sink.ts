@@ -1,7 +1,7 @@
 /** The decoder's end of the mapping engine: a stream's updates go into rows, without an object for each. */
 import type { GnmiRows } from '../../core/mapping/gnmi-rows.ts';
 import type { PathElement } from '../../core/mapping/path.ts';
-import type { InternedPaths } from '../../core/mapping/path-index.ts';
+import type { InternedPaths } from '../../core/mapping/path-numbers.ts';
 import { VALUE } from '../../core/mapping/value.ts';
 import { decodeLeafList } from '../../protocols/gnmi/notification.ts';
 import { type PathElem, withoutModule } from '../../protocols/gnmi/path.ts';
@@ -70,7 +70,7 @@ export class RowsSink implements NotificationSink {
   begin(_bytes: Uint8Array, timestampHi: number, timestampLo: number): void {
     if (this.#generation !== this.#arena.generation) {
       this.#generation = this.#arena.generation;
-      this.#rows.forgetPathNumbers();
+      this.#rows.forgetPathNumbers(this.#generation);
     }
     this.#rows.notification(timestampHi, timestampLo, this.#options.wallClock(), this.#options.now());
   }

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { compileGnmiMapping } from '../../../core/mapping/compile.ts';
 import { GnmiRows } from '../../../core/mapping/gnmi-rows.ts';
 import { PathIndex } from '../../../core/mapping/path-index.ts';
+import { PathNumbers } from '../../../core/mapping/path-numbers.ts';
 import { parsePath } from '../../../protocols/gnmi/path.ts';
 import { PathArena } from '../../../protocols/gnmi/path-arena.ts';
 import { groupSubscriptions } from '../../../protocols/gnmi/subscribe.ts';
@@ -26,9 +27,8 @@ const mapping = compileGnmiMapping(
   LEAVES.map((name) => ({ name, type: 'counter64' })),
   new Map(LEAVES.map((name) => [name, `${at}/${name}`])),
 );
-const index = new PathIndex(mapping);
 const arena = new PathArena();
-const paths = new ArenaPaths(arena);
+const numbers = new PathNumbers(new PathIndex(mapping), new ArenaPaths(arena));
 const path = parsePath(at).path;
 if (path === undefined) throw new Error(at);
 const groups = groupSubscriptions(
@@ -48,8 +48,7 @@ const cpuBefore = process.cpuUsage();
 for (let device = 0; device < streamCount; device += 1) {
   const rows = new GnmiRows({
     source: { device: `device-${device}`, deviceId: device, modelName: 'interfaces' },
-    index,
-    paths,
+    numbers,
     rule: { kind: 'sample', intervalMilliseconds: 10_000 },
     keepsRows: false,
     maxRows: 100_000,

@@ -8,6 +8,7 @@ import type { FieldType } from '../../../core/mapping/field-type.ts';
 import { GnmiRows } from '../../../core/mapping/gnmi-rows.ts';
 import { parseGnmiPath, withoutModule } from '../../../core/mapping/path.ts';
 import { PathIndex } from '../../../core/mapping/path-index.ts';
+import { PathNumbers } from '../../../core/mapping/path-numbers.ts';
 import { decodeSubscribeResponse, type Update, type Value } from '../../../protocols/gnmi/notification.ts';
 import { SubscribeResponseSchema } from '../../../protocols/gnmi/schema.ts';
 import { bareName, type Capture, type ExpectedRecord, readCaptures } from '../../support/gnmi-captures.ts';
@@ -54,8 +55,7 @@ function rowsOf(capture: Capture, model: Model): Row[] {
   const rows: Row[] = [];
   const stream = new GnmiRows({
     source: { device: 'dummy', deviceId: 1, modelName: capture.name },
-    index: new PathIndex(mapping),
-    paths: new TestPaths(),
+    numbers: new PathNumbers(new PathIndex(mapping), new TestPaths()),
     rule: { kind: 'asked' },
     keepsRows: true,
     maxRows: 10_000,

@@ -3,7 +3,7 @@ import { coerce, MAX_VALUE_BYTES } from '../../../core/mapping/coerce.ts';
 import type { FieldType } from '../../../core/mapping/field-type.ts';
 import { layOut } from '../../../core/mapping/layout.ts';
 import { CELL, type Coerced, VALUE } from '../../../core/mapping/value.ts';
-import { RecordWriter } from '../../../core/record.ts';
+import { RecordWriter, rowName } from '../../../core/record.ts';
 import { feedValue, readVectors, recordTexts, type WrittenValue } from '../../support/mapping/stream.ts';
 
 interface Vector {
@@ -22,8 +22,8 @@ function coerced(type: FieldType, value: WrittenValue, truthValue = false): stri
     { device: '', deviceId: 1, modelName: '' },
     layOut([{ name: 'v', type }], [1], false),
   );
-  const none = Buffer.from('""');
-  writer.start(none, none, 0);
+  writer.begin();
+  writer.start(rowName('', ''), 0);
   writer.value(0, out.cell, out.hi, out.lo, out.text);
   writer.end();
   return /"data":\{"v":(.*)\}\}$/s.exec(recordTexts(writer.take())[0] as string)?.[1] as string;

@@ -14,7 +14,8 @@ const parameters = { seed: testSeed('digits'), numRuns: 20_000 };
 function written(write: typeof writeUint64, value: bigint): string {
   const target = Buffer.alloc(32, '#');
   const { hi, lo } = halves(value);
-  return target.toString('latin1', 3, write(target, 3, hi, lo));
+  const view = new DataView(target.buffer, target.byteOffset, target.length);
+  return target.toString('latin1', 3, write(view, 3, hi, lo));
 }
 
 describe('64-bit integers without BigInt', () => {

@@ -5,7 +5,8 @@ import { compileGnmiMapping } from '../../../core/mapping/compile.ts';
 import type { FieldType } from '../../../core/mapping/field-type.ts';
 import { GnmiRows } from '../../../core/mapping/gnmi-rows.ts';
 import { formatPath, type PathElement, parseGnmiPath } from '../../../core/mapping/path.ts';
-import { type InternedPaths, PathIndex } from '../../../core/mapping/path-index.ts';
+import { PathIndex } from '../../../core/mapping/path-index.ts';
+import { type InternedPaths, PathNumbers } from '../../../core/mapping/path-numbers.ts';
 import { VALUE } from '../../../core/mapping/value.ts';
 import type { RecordBatch } from '../../../core/record.ts';
 
@@ -110,8 +111,7 @@ export class TestStream {
     const mapping = compileGnmiMapping(options.fields, new Map(Object.entries(options.mapping)));
     this.rows = new GnmiRows({
       source: { device: 'leaf1', deviceId: 3, modelName: 'interfaces' },
-      index: new PathIndex(mapping),
-      paths: this.paths,
+      numbers: new PathNumbers(new PathIndex(mapping), this.paths),
       rule: options.rule,
       keepsRows: options.keepsRows,
       maxRows: options.maxRows ?? 100_000,
