@@ -233,8 +233,7 @@ async function grantRemoval({ check, scratchDirectory }: CaseContext, emulator: 
 export const testCase: TestCase = {
   title:
     'the AWS stack, deployed by the CDK to an emulator with policies evaluated, does what the contract says',
-  // Five minutes of two cores, of which interop has fifteen for all: run by name, whenever infra/ or a grant changes.
-  inCi: false,
+  inCi: true,
   async run(context) {
     const { check, log, scratchDirectory } = context;
     const timed = async <Value>(what: string, work: () => Value | Promise<Value>): Promise<Value> => {
