@@ -73,6 +73,10 @@ const explanation = z.strictObject({
     }),
   ),
   'unmatched-paths': z.array(z.string()),
+  'skipped-paths': z
+    .array(z.strictObject({ field: z.string(), path: z.string(), code: z.string(), detail: z.string() }))
+    .optional()
+    .meta({ description: 'Paths that were not asked for, because they cannot be read' }),
   'advertised-encodings': z
     .array(z.string())
     .optional()

@@ -79,6 +79,13 @@ export interface LiveTestExplanation {
     readonly 'coercion-errors': ReadonlyArray<{ readonly code: string; readonly count: number }>;
   }>;
   readonly 'unmatched-paths': readonly string[];
+  /** Paths that were not asked for, because they cannot be read. Absent when there are none. */
+  readonly 'skipped-paths'?: ReadonlyArray<{
+    readonly field: string;
+    readonly path: string;
+    readonly code: string;
+    readonly detail: string;
+  }>;
   /** More came than is shown. */
   readonly truncated?: boolean;
   /** gNMI: what the target says that it can send. */

@@ -8,6 +8,7 @@ const REASONS = everyOf<SubscriptionReason>()([
   'disabled',
   'no-active-version',
   'model-inactive',
+  'no-devices',
   'no-mapping',
   'no-worker',
 ]);

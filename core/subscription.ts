@@ -96,6 +96,7 @@ export type SubscriptionReason =
   | 'disabled'
   | 'no-active-version'
   | 'model-inactive'
+  | 'no-devices'
   | 'no-mapping'
   | 'no-worker';
 

@@ -129,16 +129,17 @@ function viewSubscription(subscription: Subscription, surroundings: Surroundings
   const choices = selected.map((device) =>
     model === undefined ? undefined : chooseMapping(model, device, configuration.protocol),
   );
-  const fitsNone = choices.length > 0 && choices.every((choice) => choice?.ok === false);
   const overall = !configuration.enabled
     ? 'disabled'
     : reason !== ''
       ? reason
-      : fitsNone
-        ? 'no-mapping'
-        : liveWorkers.size === 0
-          ? 'no-worker'
-          : '';
+      : selected.length === 0
+        ? 'no-devices'
+        : choices.every((choice) => choice?.ok === false)
+          ? 'no-mapping'
+          : liveWorkers.size === 0
+            ? 'no-worker'
+            : '';
   return {
     id: subscription.id,
     ...viewSubscriptionConfiguration(subscription, models),

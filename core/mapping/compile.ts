@@ -9,6 +9,19 @@ export interface SkippedPath {
   readonly fault: PathFault;
 }
 
+/** The member of a live test's explanation that tells of them; none when there are none. */
+export function explainSkipped(skipped: readonly SkippedPath[]) {
+  if (skipped.length === 0) return {};
+  return {
+    'skipped-paths': skipped.map(({ field, path, fault: { code, detail } }) => ({
+      field,
+      path,
+      code,
+      detail,
+    })),
+  };
+}
+
 /** One alternative of one field: a slot of every row. */
 export interface GnmiSlot {
   readonly field: number;

@@ -213,6 +213,20 @@ export const subscriptionCases: readonly ContractCase[] = [
     },
   },
   {
+    sentence: 'a subscription whose labels no device has says no-devices, and no more once one has them',
+    run: async (api) => {
+      const role = freshName('role').replaceAll(' ', '-');
+      const model = await createdModel(api);
+      await activate(api, model.id);
+      const members = { 'model-name': model.name, enabled: true, devices: { labels: { role } } };
+      const made = await created(api, members);
+      expect([made.reason, made.status]).toEqual(['no-devices', []]);
+      await createdDevice(api, { labels: { role } });
+      const seen = await get(api, `${SUBSCRIPTIONS}/${made.id}`);
+      expect([seen.json.reason, seen.json.status.length]).toEqual(['no-mapping', 1]);
+    },
+  },
+  {
     sentence: 'what a subscription uses cannot be deleted: 409 with its id',
     run: async (api) => {
       const model = await createdModel(api);

@@ -222,13 +222,15 @@ describe('a live test over SNMP', () => {
     const agent = await startAgent();
     const sensors = await createModel('sensors', {
       value: ['int32', 'ENTITY-SENSOR-MIB::entPhySensorValue'],
+      unit: ['string', 'ENTITY-SENSOR-MIB::entPhySensorUnit'],
     });
     const result = await test(await createDevice({ port: agent.port }), sensors);
     expect(result).toMatchObject({ outcome: 'empty', error: null, 'parsed-results': [], 'raw-updates': [] });
     expect(result.explanation).toMatchObject({
       sync: true,
       updates: 0,
-      'unmatched-paths': ['ENTITY-SENSOR-MIB::entPhySensorValue'],
+      'unmatched-paths': ['ENTITY-SENSOR-MIB::entPhySensorUnit', 'ENTITY-SENSOR-MIB::entPhySensorValue'],
+      'skipped-paths': [{ field: 'unit', path: 'ENTITY-SENSOR-MIB::entPhySensorUnit', code: 'unparsable' }],
     });
   });
 

@@ -1,6 +1,6 @@
 /** A gNMI mapping's live test: one question to one device, mapped as a stream would map it, and what explains the answer. */
 import type { LiveTestFindings, RawUpdate } from '../../core/live-test.ts';
-import { compileGnmiMapping, type GnmiMapping } from '../../core/mapping/compile.ts';
+import { compileGnmiMapping, explainSkipped, type GnmiMapping } from '../../core/mapping/compile.ts';
 import { GnmiRows } from '../../core/mapping/gnmi-rows.ts';
 import type { PathElement } from '../../core/mapping/path.ts';
 import { PathIndex } from '../../core/mapping/path-index.ts';
@@ -107,6 +107,7 @@ function findings(
         'coercion-errors': coercionErrorsOf(rows, slot),
       })),
       'unmatched-paths': unmatchedPaths(mapping, rows),
+      ...explainSkipped(mapping.skipped),
       'advertised-encodings': explanation.advertisedEncodings,
       attempts: explanation.attempts,
     },

@@ -1,5 +1,6 @@
 /** Live tests of SNMP mappings: what one walk brings, as the records that it would be, and what explains it. */
 import type { Fault, LiveTestExplanation, LiveTestFindings } from '../../core/live-test.ts';
+import { explainSkipped } from '../../core/mapping/compile.ts';
 import { SnmpRows } from '../../core/mapping/snmp-rows.ts';
 import { rowTexts } from '../../core/record.ts';
 import { ONLY_V1 } from '../../protocols/snmp/live-test.ts';
@@ -83,5 +84,6 @@ function explain(
       ),
     })),
     'unmatched-paths': [...mapping.skipped.map(({ path }) => path), ...rows.unmatchedPaths()],
+    ...explainSkipped(mapping.skipped),
   };
 }

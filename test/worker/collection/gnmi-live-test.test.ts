@@ -72,6 +72,11 @@ beforeAll(async () => {
       },
       { protocol: 'gnmi', netos: 'nowhere', field_mappings: { 'in-octets': '/nowhere' } },
       { protocol: 'gnmi', netos: 'native', field_mappings: { 'in-octets': 'native:/nowhere' } },
+      {
+        protocol: 'gnmi',
+        netos: 'typo',
+        field_mappings: { 'in-octets': `${AT}/counters/in-octets`, mtu: '/interfaces/interface[name=*/mtu' },
+      },
       { protocol: 'gnmi', netos: 'unreadable', field_mappings: { 'in-octets': 'no/slash' } },
     ],
   });
@@ -156,6 +161,20 @@ describe('a live test of gNMI, from the API through the queue to the device and 
       explanation: { sync: true, updates: 0, 'unmatched-paths': ['/nowhere'] },
     });
     expect(answer.explanation.attempts.map(({ rpc }: Body) => rpc)).toContain('get');
+  });
+
+  it('names the field that is left out, with the path that cannot be read and what is wrong with it', async () => {
+    const { port } = await start();
+    const { outcome, explanation } = await test({ port }, 'typo');
+    expect(outcome).toBe('ok');
+    expect(explanation['skipped-paths']).toEqual([
+      {
+        field: 'mtu',
+        path: '/interfaces/interface[name=*/mtu',
+        code: 'unbalanced-brackets',
+        detail: '[ at character 22 is not closed',
+      },
+    ]);
   });
 
   it('reads every encoding, down to doubles and leaf-lists', async () => {
