@@ -5,7 +5,7 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, type ZlibOptions } from 'node:zlib';
 
-const compress: (text: string, options: ZlibOptions) => Promise<Buffer> = promisify(deflateRaw);
+const compress: (octets: Uint8Array, options: ZlibOptions) => Promise<Buffer> = promisify(deflateRaw);
 
 export interface GzipPiece {
   /** Deflate blocks, none of them the last. */
@@ -22,11 +22,13 @@ const LAST_BLOCK = Uint8Array.of(3, 0);
 
 /** Compresses a text for speed, beside this thread. */
 export async function gzipPiece(text: string): Promise<GzipPiece> {
-  const octets = await compress(text, {
+  // Once: a string would be encoded for each of the three that read it.
+  const plain = Buffer.from(text);
+  const octets = await compress(plain, {
     level: constants.Z_BEST_SPEED,
     finishFlush: constants.Z_SYNC_FLUSH,
   });
-  return { octets, crc32: crc32(text), length: Buffer.byteLength(text) };
+  return { octets, crc32: crc32(plain), length: plain.length };
 }
 
 /** The gzip body of all pieces, one after another. */

@@ -94,10 +94,10 @@ export class GraphFragments {
   }
 
   #write(share: IndexShare, now: number): string {
-    return share.entries
+    const views = share.entries
       .map((entry) => viewEntry(this.#graph, entry, EVERYTHING, now))
-      .filter((view) => view !== undefined)
-      .map(stringifyExactly)
-      .join(',');
+      .filter((view) => view !== undefined);
+    // A share at once, without its brackets: a string for each object, and their joining, are as many octets again.
+    return stringifyExactly(views).slice(1, -1);
   }
 }

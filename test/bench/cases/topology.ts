@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { TopologyGraph } from '../../../core/topology/graph.ts';
 import { PathNetwork } from '../../../core/topology/path-network.ts';
@@ -15,6 +16,7 @@ import { SimulatedNetwork } from '../../support/network/simulated-network.ts';
 import { commandOf, processTree } from '../../support/processes.ts';
 import { Random } from '../../support/random.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
+import type { NewInstance } from '../topology/new-instance.ts';
 
 const SOURCES = 200;
 const METRIC_CHANGES = 100;
@@ -123,6 +125,11 @@ async function loadAndChange({ log, seed, check }: CaseContext, routers: number)
         }
       });
     }
+    const fresh = await newInstance(stack);
+    log(
+      `${routers} routers: /graph of an instance that has just started: the address ${fresh.milliseconds} ms after its ` +
+        `start, CPU ${fresh.cpuSeconds.toFixed(2)} s, largest memory ${fresh.largestMegabytes} MB`,
+    );
     const main =
       processTree(stack.processId).find((each) => /local\/main\.ts/.test(commandOf(each))) ?? stack.processId;
     log(
@@ -218,6 +225,19 @@ function apiOf(stack: Stack): Call {
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
     return JSON.parse(answer.text);
   };
+}
+
+/** The function on the same data in a process of its own, which has to read all of it first. */
+async function newInstance(stack: Stack): Promise<NewInstance> {
+  const program = resolve(import.meta.dirname, '../topology/new-instance.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [program, stack.dataDirectory], {
+    env: {
+      ...process.env,
+      GRATICULE_API_TOKEN: stack.token,
+      NODE_COMPILE_CACHE: resolve('node_modules/.cache/graticule'),
+    },
+  });
+  return JSON.parse(stdout);
 }
 
 interface Download {
