@@ -181,7 +181,7 @@ export class ConnectionMachine {
   }
 
   #message(message: ReceivedMessage, now: Instant): void {
-    switch (message.header.type) {
+    switch (message.type) {
       case MESSAGE_TYPE.open:
         this.#open(viewOf(message), now);
         return;

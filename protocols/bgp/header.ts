@@ -37,14 +37,14 @@ export interface Header {
  * @param maximumLength 4096, or 65535 where we announced extended messages.
  */
 export function decodeHeader(octets: Uint8Array, offset: number, maximumLength: number): Header | BgpError {
-  for (let index = offset; index < offset + MARKER_LENGTH; index += 1) {
-    if (octets[index] !== 0xff) {
-      return bgpError(
-        ERROR_CODE.messageHeaderError,
-        MESSAGE_HEADER_SUBCODE.connectionNotSynchronized,
-        'the Marker is not all ones: what the peer sends is not BGP, or octets were lost',
-      );
-    }
+  let marker = 0xff;
+  for (let index = offset; index < offset + MARKER_LENGTH; index += 1) marker &= octets[index] as number;
+  if (marker !== 0xff) {
+    return bgpError(
+      ERROR_CODE.messageHeaderError,
+      MESSAGE_HEADER_SUBCODE.connectionNotSynchronized,
+      'the Marker is not all ones: what the peer sends is not BGP, or octets were lost',
+    );
   }
   const length = ((octets[offset + 16] as number) << 8) | (octets[offset + 17] as number);
   const type = octets[offset + 18] as number;

@@ -85,7 +85,10 @@ export interface AttributeRule {
   readonly action: ErrorAction;
   /** From an external peer the attribute is to be ignored (RFC 4271 §5.1.5, RFC 7606 §7.9 and §7.10). */
   readonly internalOnly?: boolean;
-  readonly check: AttributeCheck;
+  /** The length that the value must have. */
+  readonly octets?: number;
+  /** What else there is to be looked at. */
+  readonly check?: AttributeCheck;
 }
 
 const { attributeLengthError, invalidOrigin, malformedAsPath, optionalAttributeError } =
@@ -99,8 +102,8 @@ const RULES: readonly AttributeRule[] = [
     rfc: 'RFC 7606 §7.1',
     flags: WELL_KNOWN,
     action: 'treat-as-withdraw',
-    check: (octets, start, end) => {
-      if (end - start !== 1) return wrongLength(start, end);
+    octets: 1,
+    check: (octets, start) => {
       const origin = octets[start] as number;
       return origin > 2 ? { subcode: invalidOrigin, text: `value ${origin}` } : undefined;
     },
@@ -119,7 +122,7 @@ const RULES: readonly AttributeRule[] = [
     rfc: 'RFC 7606 §7.3',
     flags: WELL_KNOWN,
     action: 'treat-as-withdraw',
-    check: lengthOf(4),
+    octets: 4,
   },
   {
     code: PATH_ATTRIBUTE.multiExitDisc,
@@ -127,7 +130,7 @@ const RULES: readonly AttributeRule[] = [
     rfc: 'RFC 7606 §7.4',
     flags: OPTIONAL_NON_TRANSITIVE,
     action: 'treat-as-withdraw',
-    check: lengthOf(4),
+    octets: 4,
   },
   {
     code: PATH_ATTRIBUTE.localPref,
@@ -136,7 +139,7 @@ const RULES: readonly AttributeRule[] = [
     flags: WELL_KNOWN,
     action: 'treat-as-withdraw',
     internalOnly: true,
-    check: lengthOf(4),
+    octets: 4,
   },
   {
     code: PATH_ATTRIBUTE.atomicAggregate,
@@ -144,7 +147,7 @@ const RULES: readonly AttributeRule[] = [
     rfc: 'RFC 7606 §7.6',
     flags: WELL_KNOWN,
     action: 'attribute-discard',
-    check: lengthOf(0),
+    octets: 0,
   },
   {
     code: PATH_ATTRIBUTE.aggregator,
@@ -214,7 +217,7 @@ const RULES: readonly AttributeRule[] = [
     rfc: 'RFC 6793 §6',
     flags: OPTIONAL_TRANSITIVE,
     action: 'attribute-discard',
-    check: lengthOf(8),
+    octets: 8,
   },
   {
     code: PATH_ATTRIBUTE.trafficEngineering,
@@ -239,7 +242,6 @@ const RULES: readonly AttributeRule[] = [
     flags: OPTIONAL_NON_TRANSITIVE,
     action: 'attribute-discard',
     // Its TLVs are the business of protocols/bgp/ls, which discards it by the same rule.
-    check: () => undefined,
   },
   {
     code: PATH_ATTRIBUTE.largeCommunity,
@@ -260,20 +262,30 @@ const RULES: readonly AttributeRule[] = [
   },
 ];
 
+const ANY_LENGTH = -1;
+
+/** A rule as it is looked up. */
+interface KnownRule extends Omit<AttributeRule, 'check'> {
+  readonly octets: number;
+  readonly check: AttributeCheck | undefined;
+}
+
 /** All of one shape, since every attribute of every UPDATE reads one. */
-const RULE_BY_CODE: ReadonlyArray<AttributeRule | undefined> = Array.from({ length: 256 }, (_, code) => {
+const RULE_BY_CODE: ReadonlyArray<KnownRule | undefined> = Array.from({ length: 256 }, (_, code) => {
   const rule = RULES.find((each) => each.code === code);
-  return rule === undefined ? undefined : { internalOnly: false, ...rule };
+  if (rule === undefined) return undefined;
+  const { name, rfc, flags, action, internalOnly = false, octets = ANY_LENGTH, check } = rule;
+  return { code, name, rfc, flags, action, internalOnly, octets, check };
 });
 
 /** The rule of an attribute, or undefined for one that we do not know. */
-export function attributeRule(code: number): AttributeRule | undefined {
+export function attributeRule(code: number): KnownRule | undefined {
   return RULE_BY_CODE[code];
 }
 
 /** Checks flags and value, `octets[start, end)`, of a known attribute (not MP_REACH_NLRI, MP_UNREACH_NLRI). */
 export function checkAttribute(
-  rule: AttributeRule,
+  rule: KnownRule,
   flags: number,
   octets: Uint8Array,
   start: number,
@@ -283,7 +295,8 @@ export function checkAttribute(
   if (((flags ^ rule.flags) & OPTIONAL_TRANSITIVE) !== 0)
     return wrongFlags(rule.code, rule.name, flags, rule.action);
   if (rule.internalOnly && !context.internal) return undefined;
-  const fault = rule.check(octets, start, end, context);
+  const isLength = rule.octets === ANY_LENGTH || end - start === rule.octets;
+  const fault = isLength ? rule.check?.(octets, start, end, context) : wrongLength(start, end);
   if (fault === undefined) return undefined;
   return {
     action: rule.action,
@@ -313,10 +326,6 @@ export function wrongFlags(
 
 export function updateError(subcode: number, text: string, data?: Uint8Array): BgpError {
   return bgpError(ERROR_CODE.updateMessageError, subcode, text, data);
-}
-
-function lengthOf(octets: number): AttributeCheck {
-  return (_octets, start, end) => (end - start === octets ? undefined : wrongLength(start, end));
 }
 
 /** A list of fixed-size members: at least one, and none cut. */

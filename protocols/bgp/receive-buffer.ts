@@ -1,9 +1,9 @@
 import type { BgpError } from './error.ts';
-import { decodeHeader, HEADER_LENGTH, type Header } from './header.ts';
+import { decodeHeader, HEADER_LENGTH, type MessageType } from './header.ts';
 
 /** One whole message, `octets[start, end)`, which stays valid until the buffer is given more. */
 export interface ReceivedMessage {
-  readonly header: Header;
+  readonly type: MessageType;
   readonly octets: Uint8Array;
   readonly start: number;
   readonly end: number;
@@ -46,7 +46,7 @@ export class ReceiveBuffer {
     if (available < header.length) return this.#keepRest();
     const start = this.#offset;
     this.#offset += header.length;
-    return { header, octets: this.#chunk, start, end: this.#offset };
+    return { type: header.type, octets: this.#chunk, start, end: this.#offset };
   }
 
   clear(): void {
@@ -65,7 +65,7 @@ export class ReceiveBuffer {
     // What is handed out keeps this memory; the next rest gets its own.
     this.#partial = EMPTY;
     this.#partialLength = 0;
-    return { header, octets, start: 0, end: header.length };
+    return { type: header.type, octets, start: 0, end: header.length };
   }
 
   /** Moves octets from the chunk until the partial message has `length` of them; false when there are too few. */

@@ -1,7 +1,7 @@
 /** The far end of a BGP session, made of the product's own codec: it says what a test has it say. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { LINK_STATE_FAMILIES } from '../../protocols/bgp/family.ts';
-import type { Header } from '../../protocols/bgp/header.ts';
+import type { MessageType } from '../../protocols/bgp/header.ts';
 import { MESSAGE_TYPE } from '../../protocols/bgp/header.ts';
 import { encodeKeepalive } from '../../protocols/bgp/keepalive.ts';
 import { encodeOpen, type Open, openFor } from '../../protocols/bgp/open.ts';
@@ -38,7 +38,7 @@ export function peerOpen(settings: PeerSettings, changes: Partial<Open> = {}): O
 
 /** A message that was received, as a copy. */
 interface ReceivedMessage {
-  readonly header: Header;
+  readonly type: MessageType;
   readonly octets: Uint8Array;
 }
 
@@ -59,8 +59,7 @@ export class FarEnd {
       for (;;) {
         const message = this.#buffer.next(65_535);
         if (message === undefined || 'code' in message) break;
-        if (!this.#isForgetting)
-          this.received.push({ header: message.header, octets: viewOf(message).slice() });
+        if (!this.#isForgetting) this.received.push({ type: message.type, octets: viewOf(message).slice() });
       }
       this.#wake();
     });
@@ -83,7 +82,7 @@ export class FarEnd {
   /** The first message of this type from the `from`-th on; rejects when the connection closes without one. */
   async next(type: number, from = 0): Promise<ReceivedMessage> {
     for (;;) {
-      const found = this.received.slice(from).find((message) => message.header.type === type);
+      const found = this.received.slice(from).find((message) => message.type === type);
       if (found !== undefined) return found;
       if (this.closed) throw new Error(`the connection closed without a message of type ${type}`);
       await this.#change();

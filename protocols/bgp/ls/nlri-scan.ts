@@ -10,6 +10,14 @@ const NLRI_HEADER = 4;
 const ROUTE_DISTINGUISHER = 8;
 export const PROTOCOL_AND_IDENTIFIER = 9;
 
+/** Where the NLRI that begins at `start` of a field ends, or -1 when its length overruns the field. */
+export function nlriEnd(bytes: Uint8Array, start: number, fieldEnd: number): number {
+  const body = start + NLRI_HEADER;
+  if (body > fieldEnd) return -1;
+  const end = body + (((bytes[start + 2] as number) << 8) | (bytes[start + 3] as number));
+  return end > fieldEnd ? -1 : end;
+}
+
 /**
  * The result of `scan`, one object reused for any number of NLRIs: a table asks for it once an NLRI. Offsets are
  * those of the bytes scanned; -1 where there is no such part.
@@ -24,6 +32,8 @@ export class NlriScan {
   localEnd = -1;
   remoteStart = -1;
   remoteEnd = -1;
+  /** Where the TLVs that are no node descriptors begin, in an NLRI that has them in the order of RFC 9552 §5.2. */
+  ownStart = 0;
   /** TLVs are not in the order of RFC 9552 §5.1. A consumer keeps the NLRI; only a propagator must not. */
   outOfOrder = false;
   /** Why the NLRI must be discarded, and where. RFC 9552 §8.2.2. */
@@ -50,6 +60,7 @@ export class NlriScan {
     }
     if (!known) return true;
     this.protocolId = bytes[body] as number;
+    this.ownStart = body + PROTOCOL_AND_IDENTIFIER;
     return this.scanTlvs(bytes, body + PROTOCOL_AND_IDENTIFIER, end);
   }
 
@@ -73,6 +84,7 @@ export class NlriScan {
       }
       if (type === LOCAL_NODE_DESCRIPTORS || type === REMOTE_NODE_DESCRIPTORS) {
         if (!this.scanNodeDescriptors(bytes, value, next)) return false;
+        if (at === this.ownStart) this.ownStart = next;
         if (type === LOCAL_NODE_DESCRIPTORS) {
           if (this.localStart < 0) {
             this.localStart = value;

@@ -28,10 +28,14 @@ import {
   emptyDescriptor,
   NODE_DESCRIPTORS,
   type NodeDescriptor,
+  type PrefixDescriptor,
+  type SrPolicyDescriptor,
+  type Srv6SidDescriptor,
 } from './descriptor.ts';
-import { LOCAL_NODE_DESCRIPTORS, NlriScan, REMOTE_NODE_DESCRIPTORS } from './nlri-scan.ts';
+import { LOCAL_NODE_DESCRIPTORS, NlriScan, nlriEnd, REMOTE_NODE_DESCRIPTORS } from './nlri-scan.ts';
 import { type LinkStateProblem, ProblemList, type UpdateProblem } from './problem.ts';
 import { TlvReader } from './reader.ts';
+import { RecentNodes } from './recent-nodes.ts';
 import { formatHex, parseHex, parseRouteDistinguisher, readHex, readRouteDistinguisher } from './text.ts';
 import { decodeTlvs, encodeTlvs, type TlvTable, type UnknownTlv } from './tlv.ts';
 import { TlvWriter } from './writer.ts';
@@ -54,10 +58,9 @@ export function splitNlris(
   fieldEnd = bytes.length,
 ): { readonly ranges: readonly NlriRange[]; readonly problem?: UpdateProblem } {
   const ranges: NlriRange[] = [];
-  let start = fieldStart;
-  while (start < fieldEnd) {
-    const end = start + 4 + (((bytes[start + 2] as number) << 8) | (bytes[start + 3] as number));
-    if (start + 4 > fieldEnd || end > fieldEnd) {
+  for (let start = fieldStart; start < fieldEnd; ) {
+    const end = nlriEnd(bytes, start, fieldEnd);
+    if (end < 0) {
       const offset = start - fieldStart;
       return { ranges, problem: { code: 'nlri-overruns-field', action: 'afi-safi-disable', offset, safi } };
     }
@@ -89,69 +92,37 @@ export interface LinkStateNlri {
 }
 
 /** A `LinkStateNlri` as decoded from bytes. */
-export class DecodedNlri implements LinkStateNlri {
-  readonly safi: LinkStateSafi;
-  readonly nlriType: number;
-  readonly type: NlriTypeName;
-  readonly protocolId: number;
-  readonly protocol: string | null;
-  identifier: bigint | null = null;
-  routeDistinguisher = '';
-  localNode: NodeDescriptor | null = null;
-  remoteNode: NodeDescriptor | null = null;
-  descriptor: Descriptor = NOTHING;
-  value = '';
+export interface DecodedNlri extends LinkStateNlri {
   /** What is wrong or odd; with action `nlri-discard` nothing but type and protocol has been decoded. */
-  problems: readonly LinkStateProblem[] = NO_PROBLEMS;
+  readonly problems: readonly LinkStateProblem[];
   /** How much work the decoding was: see `TlvReader`. */
-  steps = 0;
-  private readonly bytes: Uint8Array;
-  private readonly localStart: number;
-  private readonly localEnd: number;
-  private readonly remoteStart: number;
-  private readonly remoteEnd: number;
-
-  constructor(bytes: Uint8Array, safi: LinkStateSafi, scan: NlriScan) {
-    this.safi = safi;
-    this.nlriType = scan.nlriType;
-    this.type = nlriTypeName(scan.nlriType);
-    this.protocolId = scan.protocolId;
-    this.protocol = this.type === 'unknown' ? null : protocolName(scan.protocolId);
-    this.bytes = bytes;
-    this.localStart = scan.localStart;
-    this.localEnd = scan.localEnd;
-    this.remoteStart = scan.remoteStart;
-    this.remoteEnd = scan.remoteEnd;
-  }
-
-  /** The exact value of the Local Node Descriptors TLV: with protocol, identifier and RD the identity of a node. */
-  get localNodeBytes(): Uint8Array | null {
-    return this.localStart < 0 ? null : this.bytes.subarray(this.localStart, this.localEnd);
-  }
-
-  /** The same of the Remote Node Descriptors TLV, which only links have. */
-  get remoteNodeBytes(): Uint8Array | null {
-    return this.remoteStart < 0 ? null : this.bytes.subarray(this.remoteStart, this.remoteEnd);
-  }
+  readonly steps: number;
 }
 
 const NOTHING: Descriptor = Object.freeze({});
-const NO_PROBLEMS: readonly LinkStateProblem[] = Object.freeze([]);
 const NO_ROWS: TlvTable<LinkStateAttributes> = [];
 
-/** What an object of each type cannot do without. Its absence is semantic: the object is kept. RFC 9552 §8.2.2. */
-const ESSENTIAL: readonly (readonly [member: string, code: number] | undefined)[] = [
-  undefined,
-  undefined,
-  undefined,
-  ['ip-reachability', 265],
-  ['ip-reachability', 265],
-  ['protocol-origin', 554],
-  ['sid', 518],
-];
+/**
+ * The code of the TLV that an object of this type cannot do without and does; 0 when it has it. Its absence is
+ * semantic: the object is kept. RFC 9552 §8.2.2.
+ */
+function missingEssential(nlriType: number, descriptor: Descriptor): number {
+  switch (nlriType) {
+    case NlriType.ipv4Prefix:
+    case NlriType.ipv6Prefix:
+      return (descriptor as PrefixDescriptor)['ip-reachability'] === undefined ? 265 : 0;
+    case NlriType.srPolicy:
+      return (descriptor as SrPolicyDescriptor)['protocol-origin'] === undefined ? 554 : 0;
+    case NlriType.srv6Sid:
+      return (descriptor as Srv6SidDescriptor).sid === undefined ? 518 : 0;
+    default:
+      return 0;
+  }
+}
 
 /** What every call needs and none keeps: one decode never calls another. */
 const scan = new NlriScan();
+const recentNodes = new RecentNodes();
 const reader = new TlvReader(new Uint8Array(0));
 const problems = new ProblemList();
 const scope = { protocolId: 0, nlriType: 0, problems, depth: 0, attributes: NO_ROWS };
@@ -166,91 +137,85 @@ export function decodeNlri(
   start = 0,
   end = bytes.length,
 ): DecodedNlri {
-  const whole = scan.scan(bytes, start, end, safi);
-  const nlri = new DecodedNlri(bytes, safi, scan);
-  if (!whole) {
+  const isSound = scan.scan(bytes, start, end, safi);
+  const { nlriType, protocolId } = scan;
+  const type = nlriTypeName(nlriType);
+  let protocol: string | null = null;
+  let identifier: bigint | null = null;
+  let routeDistinguisher = '';
+  let localNode: NodeDescriptor | null = null;
+  let remoteNode: NodeDescriptor | null = null;
+  let descriptor = NOTHING;
+  let value = '';
+  reader.open(bytes, start + 4, end);
+  if (type !== 'unknown') protocol = protocolName(protocolId);
+  if (!isSound) {
     const code = scan.malformed ?? 'nlri-too-short';
     problems.add(code, 'nlri-discard', scan.malformedAt - start, scan.malformedType || undefined);
-    nlri.problems = problems.take();
-    return nlri;
+  } else {
+    if (scan.outOfOrder) problems.add('out-of-order', 'none', 0);
+    if (safi === LINK_STATE_VPN_SAFI) routeDistinguisher = readRouteDistinguisher(reader);
+    if (protocol === null) value = readHex(reader, end - reader.position);
+    else {
+      reader.skip(1);
+      identifier = reader.u64();
+      scope.protocolId = protocolId;
+      scope.nlriType = nlriType;
+      const offset = reader.position - start;
+      scope.depth = 1;
+      if (scan.localStart >= 0) localNode = decodeNode(scan.localStart, scan.localEnd);
+      else problems.add('missing-tlv', 'none', offset, LOCAL_NODE_DESCRIPTORS);
+      if (scan.remoteStart >= 0) remoteNode = decodeNode(scan.remoteStart, scan.remoteEnd);
+      else if (nlriType === NlriType.link)
+        problems.add('missing-tlv', 'none', offset, REMOTE_NODE_DESCRIPTORS);
+      scope.depth = 0;
+      descriptor = decodeDescriptor(end);
+      const missing = missingEssential(nlriType, descriptor);
+      if (missing > 0) problems.add('missing-tlv', 'none', offset, missing);
+    }
   }
-  if (scan.outOfOrder) problems.add('out-of-order', 'none', 0);
-  reader.open(bytes, start + 4, end);
-  if (safi === LINK_STATE_VPN_SAFI) nlri.routeDistinguisher = readRouteDistinguisher(reader);
-  if (nlri.protocol === null) nlri.value = readHex(reader, end - reader.position);
-  else decodeBody(nlri, start, end);
-  nlri.problems = problems.take();
-  nlri.steps = reader.steps;
-  return nlri;
+  return {
+    safi,
+    nlriType,
+    type,
+    protocolId,
+    protocol,
+    identifier,
+    routeDistinguisher,
+    localNode,
+    remoteNode,
+    descriptor,
+    value,
+    problems: problems.take(),
+    steps: reader.steps,
+  };
 }
 
-/** From the Protocol-ID on. */
-function decodeBody(nlri: DecodedNlri, start: number, end: number): void {
+/** What stands beside the node descriptors, to the end of the NLRI. */
+function decodeDescriptor(end: number): Descriptor {
   const { nlriType } = scan;
-  reader.skip(1);
-  nlri.identifier = reader.u64();
-  const tlvs = reader.position;
-  scope.protocolId = scan.protocolId;
-  scope.nlriType = nlriType;
-  scope.depth = 1;
-  if (scan.localStart >= 0) nlri.localNode = decodeLocalNode(scan.localStart, scan.localEnd);
-  else problems.add('missing-tlv', 'none', tlvs - start, LOCAL_NODE_DESCRIPTORS);
-  if (scan.remoteStart >= 0) nlri.remoteNode = decodeNode(scan.remoteStart, scan.remoteEnd);
-  else if (nlriType === NlriType.link) {
-    problems.add('missing-tlv', 'none', tlvs - start, REMOTE_NODE_DESCRIPTORS);
-  }
-
   const descriptor = emptyDescriptor(nlriType);
-  reader.position = tlvs;
+  reader.position = scan.ownStart;
   reader.limit = end;
-  scope.depth = 0;
   const unknown = decodeTlvs(reader, descriptorTable(nlriType), descriptor, scope, 'nlri-discard');
   if (unknown !== undefined) descriptor['unknown-tlvs'] = unknown;
-  const essential = ESSENTIAL[nlriType];
-  if (essential !== undefined && !(essential[0] in descriptor)) {
-    problems.add('missing-tlv', 'none', tlvs - start, essential[1]);
-  }
-  nlri.descriptor = descriptor;
-}
-
-/**
- * The Local Node Descriptors read last, and their bytes: the objects of a node come one behind the other, so that
- * nine of ten share one frozen object. Longer ones are odd, and not worth the room.
- */
-const recentBytes = new Uint8Array(64);
-let recentLength = 0;
-let recentNode: NodeDescriptor = Object.freeze({});
-
-function decodeLocalNode(start: number, end: number): NodeDescriptor {
-  const { bytes } = reader;
-  if (isRecent(bytes, start, end)) {
-    reader.steps += recentLength;
-    return recentNode;
-  }
-  const node = decodeNode(start, end);
-  // One with unknown or unreadable TLVs has to be looked at anew: what was odd about it is to be said again.
-  if (end - start > recentBytes.length || node['unknown-tlvs'] !== undefined) return node;
-  recentLength = end - start;
-  for (let index = 0; index < recentLength; index += 1) recentBytes[index] = bytes[start + index] as number;
-  recentNode = Object.freeze(node);
-  return node;
-}
-
-function isRecent(bytes: Uint8Array, start: number, end: number): boolean {
-  if (end - start !== recentLength || recentLength === 0) return false;
-  // The last octets are those of the router identifier, the part that differs from node to node.
-  for (let at = end - 1, index = recentLength - 1; index >= 0; at -= 1, index -= 1) {
-    if (bytes[at] !== recentBytes[index]) return false;
-  }
-  return true;
+  return descriptor;
 }
 
 function decodeNode(start: number, end: number): NodeDescriptor {
+  const { bytes } = reader;
+  const known = recentNodes.find(bytes, start, end);
+  if (known !== undefined) {
+    reader.steps += end - start;
+    return known;
+  }
   const node: NodeDescriptor = {};
   reader.position = start;
   reader.limit = end;
   const unknown = decodeTlvs(reader, NODE_DESCRIPTORS, node, scope, 'nlri-discard');
+  // One with unknown or unreadable TLVs has to be looked at anew: what was odd about it is to be said again.
   if (unknown !== undefined) node['unknown-tlvs'] = unknown;
+  else recentNodes.keep(bytes, start, end, Object.freeze(node));
   return node;
 }
 

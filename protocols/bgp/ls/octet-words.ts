@@ -19,7 +19,7 @@ export function writableOctets(length: number): WritableOctets {
 let lastRead: Uint8Array = new Uint8Array(0);
 let lastView = new DataView(lastRead.buffer);
 
-function viewOf(bytes: Uint8Array): DataView {
+export function viewOf(bytes: Uint8Array): DataView {
   if (bytes !== lastRead) {
     lastRead = bytes;
     lastView = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -41,7 +41,7 @@ export function copyOctets(
   const source = viewOf(from);
   const { bytes, view } = to;
   let index = start;
-  for (; index + 4 <= end; index += 4, at += 4) view.setInt32(at, source.getInt32(index));
+  for (; index + 4 <= end; index += 4, at += 4) view.setInt32(at, source.getInt32(index, true), true);
   for (; index < end; index += 1, at += 1) bytes[at] = from[index] as number;
 }
 
@@ -57,7 +57,7 @@ export function sameOctets(
   const { bytes, view } = other;
   let index = start;
   for (; index + 4 <= end; index += 4, at += 4) {
-    if (source.getInt32(index) !== view.getInt32(at)) return false;
+    if (source.getInt32(index, true) !== view.getInt32(at, true)) return false;
   }
   for (; index < end; index += 1, at += 1) if (one[index] !== bytes[at]) return false;
   return true;
@@ -69,7 +69,7 @@ export function hashOctets(bytes: Uint8Array, start: number, end: number, seed: 
   let hash = seed ^ (end - start);
   let at = start;
   for (; at + 4 <= end; at += 4) {
-    hash = Math.imul(hash ^ view.getInt32(at), 0x9e3779b1);
+    hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1);
     hash ^= hash >>> 15;
   }
   for (; at < end; at += 1) {

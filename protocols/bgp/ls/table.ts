@@ -12,7 +12,7 @@ import {
   type NlriTypeName,
   nlriTypeName,
 } from './code-point.ts';
-import { NlriScan } from './nlri-scan.ts';
+import { NlriScan, nlriEnd } from './nlri-scan.ts';
 import { NlriStore, NONE, TYPE } from './nlri-store.ts';
 import { MOST_PROBLEMS, type ProblemAction, strongestAction, type UpdateProblem } from './problem.ts';
 
@@ -213,8 +213,11 @@ export class LinkStateTable {
     }
     const { store } = this;
     for (let start = fieldStart; start < fieldEnd; ) {
-      const end = this.nlriEnd(octets, start, fieldStart, fieldEnd, safi);
-      if (end < 0) break;
+      const end = nlriEnd(octets, start, fieldEnd);
+      if (end < 0) {
+        this.addOverrun(start - fieldStart, safi);
+        break;
+      }
       const nlri = start;
       start = end;
       if (!this.isSound(octets, nlri, end, fieldStart, safi)) continue;
@@ -252,8 +255,11 @@ export class LinkStateTable {
     report: ((change: LinkStateChange) => void) | undefined,
   ): void {
     for (let start = fieldStart; start < fieldEnd; ) {
-      const end = this.nlriEnd(octets, start, fieldStart, fieldEnd, safi);
-      if (end < 0) return;
+      const end = nlriEnd(octets, start, fieldEnd);
+      if (end < 0) {
+        this.addOverrun(start - fieldStart, safi);
+        return;
+      }
       const nlri = start;
       start = end;
       if (!this.isSound(octets, nlri, end, fieldStart, safi)) continue;
@@ -264,22 +270,8 @@ export class LinkStateTable {
     }
   }
 
-  /** Where the NLRI that begins at `start` ends, or -1 when its length overruns the field. */
-  private nlriEnd(
-    octets: Uint8Array,
-    start: number,
-    fieldStart: number,
-    fieldEnd: number,
-    safi: LinkStateSafi,
-  ): number {
-    const value = start + NLRI_HEADER;
-    if (value <= fieldEnd) {
-      const end = value + u16(octets, start + 2);
-      if (end <= fieldEnd) return end;
-    }
-    const offset = start - fieldStart;
+  private addOverrun(offset: number, safi: LinkStateSafi): void {
     this.addProblem({ code: 'nlri-overruns-field', action: 'afi-safi-disable', offset, safi });
-    return -1;
   }
 
   /** Scans an NLRI; one that cannot be kept is counted. A field of many is told by its first few. */
@@ -380,8 +372,4 @@ class Change implements LinkStateChange {
       ? undefined
       : this.octets.subarray(this.attributeStart, this.attributeEnd);
   }
-}
-
-function u16(octets: Uint8Array, at: number): number {
-  return ((octets[at] as number) << 8) | (octets[at + 1] as number);
 }

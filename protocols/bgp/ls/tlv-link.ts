@@ -125,8 +125,11 @@ export const LINK_ROWS: readonly TlvRow<LinkAttributes>[] = [
     length: 4,
     decode: (reader, to) => {
       const bits = reader.u32();
-      to['maximum-link-bandwidth-bytes-per-second'] = finite(bits);
-      if (!isFiniteFloat(bits)) to['maximum-link-bandwidth-bytes-per-second-raw'] = formatBits(bits);
+      if (isFiniteFloat(bits)) to['maximum-link-bandwidth-bytes-per-second'] = floatOf(bits);
+      else {
+        to['maximum-link-bandwidth-bytes-per-second'] = null;
+        to['maximum-link-bandwidth-bytes-per-second-raw'] = formatBits(bits);
+      }
     },
     encode: (writer, value: number | null, _context, from) =>
       writeFloat(writer, value, from['maximum-link-bandwidth-bytes-per-second-raw']),
@@ -140,8 +143,11 @@ export const LINK_ROWS: readonly TlvRow<LinkAttributes>[] = [
     length: 4,
     decode: (reader, to) => {
       const bits = reader.u32();
-      to['max-reservable-link-bandwidth-bytes-per-second'] = finite(bits);
-      if (!isFiniteFloat(bits)) to['max-reservable-link-bandwidth-bytes-per-second-raw'] = formatBits(bits);
+      if (isFiniteFloat(bits)) to['max-reservable-link-bandwidth-bytes-per-second'] = floatOf(bits);
+      else {
+        to['max-reservable-link-bandwidth-bytes-per-second'] = null;
+        to['max-reservable-link-bandwidth-bytes-per-second-raw'] = formatBits(bits);
+      }
     },
     encode: (writer, value: number | null, _context, from) =>
       writeFloat(writer, value, from['max-reservable-link-bandwidth-bytes-per-second-raw']),
@@ -156,21 +162,24 @@ export const LINK_ROWS: readonly TlvRow<LinkAttributes>[] = [
     decode: (reader, to) => {
       const at = reader.position;
       const bandwidths = [
-        finite(reader.u32()),
-        finite(reader.u32()),
-        finite(reader.u32()),
-        finite(reader.u32()),
-        finite(reader.u32()),
-        finite(reader.u32()),
-        finite(reader.u32()),
-        finite(reader.u32()),
+        reader.f32(),
+        reader.f32(),
+        reader.f32(),
+        reader.f32(),
+        reader.f32(),
+        reader.f32(),
+        reader.f32(),
+        reader.f32(),
       ];
       to['unreserved-bandwidth-bytes-per-second'] = bandwidths;
-      for (const bandwidth of bandwidths) {
-        if (bandwidth !== null) continue;
-        to['unreserved-bandwidth-bytes-per-second-raw'] = readAgain(reader, at);
-        break;
-      }
+      let sum = 0;
+      for (const bandwidth of bandwidths) sum += bandwidth;
+      // Of binary32 numbers eight cannot exceed binary64: the sum is finite when all of them are.
+      if (Number.isFinite(sum)) return;
+      to['unreserved-bandwidth-bytes-per-second'] = bandwidths.map((bandwidth) =>
+        Number.isFinite(bandwidth) ? bandwidth : null,
+      );
+      to['unreserved-bandwidth-bytes-per-second-raw'] = readAgain(reader, at);
     },
     encode: (writer, values: (number | null)[], _context, from) => {
       const raw = from['unreserved-bandwidth-bytes-per-second-raw'];

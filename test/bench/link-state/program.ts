@@ -15,7 +15,8 @@ import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { type DecodedAttribute, decodeAttribute } from '../../../protocols/bgp/ls/attribute.ts';
 import type { LinkDescriptor, PrefixDescriptor } from '../../../protocols/bgp/ls/descriptor.ts';
-import { type DecodedNlri, decodeNlri, splitNlris } from '../../../protocols/bgp/ls/nlri.ts';
+import { type DecodedNlri, decodeNlri } from '../../../protocols/bgp/ls/nlri.ts';
+import { nlriEnd } from '../../../protocols/bgp/ls/nlri-scan.ts';
 import { LinkStateTable, type LinkStateUpdate } from '../../../protocols/bgp/ls/table.ts';
 import { ReceiveBuffer } from '../../../protocols/bgp/receive-buffer.ts';
 import { decodeUpdate } from '../../../protocols/bgp/update.ts';
@@ -102,7 +103,9 @@ function decode(file: string, rounds: number): void {
   let count = 0;
   const objects = ({ octets, reach, linkStateAttribute }: LinkStateUpdate) => {
     if (reach === undefined) return;
-    for (const { start, end } of splitNlris(octets, reach.safi, reach.start, reach.end).ranges) {
+    for (let start = reach.start, end = start; start < reach.end; start = end) {
+      end = nlriEnd(octets, start, reach.end);
+      if (end < 0) throw new Error('an NLRI overruns its field');
       const nlri = decodeNlri(octets, reach.safi, start, end);
       nlris[count & 1023] = nlri;
       if (linkStateAttribute !== undefined) {

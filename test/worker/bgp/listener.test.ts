@@ -116,7 +116,7 @@ describe('a listener', () => {
     near.send(encodeOpen(peerOpen(settings)));
     near.send(encodeKeepalive());
     await until(() => told.includes('established'));
-    expect(far.received.filter(({ header }) => header.type === MESSAGE_TYPE.keepalive)).toEqual([]);
+    expect(far.received.filter(({ type }) => type === MESSAGE_TYPE.keepalive)).toEqual([]);
   });
 });
 

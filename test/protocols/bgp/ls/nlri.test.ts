@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeNlri, type EncodableNlri, encodeNlri, splitNlris } from '../../../../protocols/bgp/ls/nlri.ts';
+import { NlriScan } from '../../../../protocols/bgp/ls/nlri-scan.ts';
 
 const LOCAL = { 'autonomous-system': 65000, 'bgp-ls-identifier': 0, 'igp-router-id': '0000.0000.0009' };
 const REMOTE = { 'autonomous-system': 65000, 'igp-router-id': '0000.0000.0002.01' };
@@ -180,11 +181,49 @@ describe('Link-State NLRIs', () => {
     expect(decodeNlri(bytes, 71).descriptor).toMatchObject({ 'multi-topology-id': 2 });
   });
 
-  it('gives the exact bytes of both node descriptors, which make the identity of nodes', () => {
-    const link = decodeNlri(encodeNlri(objects['a link with every descriptor'] as EncodableNlri), 71);
+  it('finds the exact bytes of both node descriptors, which make the identity of nodes', () => {
+    const scanned = (object: EncodableNlri) => {
+      const bytes = encodeNlri(object);
+      const scan = new NlriScan();
+      scan.scan(bytes, 0, bytes.length, 71);
+      return {
+        local: bytes.subarray(scan.localStart, scan.localEnd),
+        remote: bytes.subarray(scan.remoteStart, scan.remoteEnd),
+      };
+    };
+    const link = scanned(objects['a link with every descriptor'] as EncodableNlri);
     const nodeOf = (descriptor: typeof LOCAL | typeof REMOTE) =>
-      decodeNlri(encodeNlri({ type: 'node', protocol: 'isis-level-1', localNode: descriptor }), 71);
-    expect(link.localNodeBytes).toEqual(nodeOf(LOCAL).localNodeBytes);
-    expect(link.remoteNodeBytes).toEqual(nodeOf(REMOTE).localNodeBytes);
+      scanned({ type: 'node', protocol: 'isis-level-1', localNode: descriptor }).local;
+    expect(link.local).toEqual(nodeOf(LOCAL));
+    expect(link.remote).toEqual(nodeOf(REMOTE));
+  });
+
+  it('shares equal node descriptors, and tells nodes apart that differ in any octet', () => {
+    const nodes = [
+      LOCAL,
+      REMOTE,
+      { ...LOCAL, 'autonomous-system': 65001 },
+      { 'igp-router-id': '0000.0000.0009' },
+    ];
+    const decoded = () =>
+      nodes.map((localNode) => decodeNlri(encodeNlri({ type: 'node', protocol: 'direct', localNode }), 71));
+    for (const [index, { localNode }] of [...decoded(), ...decoded()].entries()) {
+      expect(localNode).toEqual(nodes[index % nodes.length]);
+    }
+    const [first, again] = [decoded()[1], decoded()[1]];
+    expect(again?.localNode).toBe(first?.localNode);
+  });
+
+  it('says again what is odd about a node that it has seen before', () => {
+    const node = {
+      type: 'node',
+      protocol: 'direct',
+      localNode: { 'unknown-tlvs': [{ type: 512, value: '01' }] },
+    } as const;
+    for (let time = 0; time < 2; time += 1) {
+      const { problems, localNode } = decodeNlri(encodeNlri(node), 71);
+      expect(problems).toMatchObject([{ code: 'wrong-length', action: 'none', type: 512 }]);
+      expect(localNode).toEqual(node.localNode);
+    }
   });
 });
