@@ -154,9 +154,10 @@ export class RowTable {
       cells[at + 3] = lo;
       return;
     }
-    if (kind === VALUE.string && cells[at + 1] === CELL.text) {
+    // Names and states seldom change; octets for a string are read as text.
+    if (cells[at + 1] === CELL.text && (kind === VALUE.string || kind === VALUE.bytes)) {
       const text = this.texts[index] as Uint8Array;
-      if (isQuoted(text, bytes, start, end) && this.typeOf(slot) === 'string') return;
+      if (this.typeOf(slot) === 'string' && isQuoted(text, bytes, start, end)) return;
     }
     const { coerced } = this;
     const fault = coerce(this.typeOf(slot), this.layout.truthValue, kind, hi, lo, bytes, start, end, coerced);

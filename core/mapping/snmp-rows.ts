@@ -58,6 +58,10 @@ export class SnmpRows {
   private known: IndexedRows[];
   /** The names of a slot's numbers, where its field wants text and the object is an enumeration. */
   private readonly names: ReadonlyArray<ReadonlyMap<number, Uint8Array> | undefined>;
+  /** By slot: whether octets are an address that its field wants as text. */
+  private readonly isAddress: readonly boolean[];
+  /** By group and column, the one slot that takes the value; −1 where there are several. */
+  private readonly slotOfColumn: readonly Int32Array[];
   private readonly counts = { updates: 0, records: 0, cycles: 0, cycleIncomplete: 0 };
   /** The number of the last cycle that was whole; 0 before the first. */
   private wholeCycle = 0;
@@ -72,6 +76,13 @@ export class SnmpRows {
     });
     this.writer = new RecordWriter(source, mapping.layout);
     this.known = mapping.groups.map(() => new IndexedRows());
+    this.isAddress = mapping.slots.map(
+      ({ field, object }) =>
+        mapping.layout.fields[field]?.type === 'string' && isAddressConvention(object?.convention ?? ''),
+    );
+    this.slotOfColumn = mapping.groups.map(({ slots }) =>
+      Int32Array.from(slots, (some) => (some.length === 1 ? (some[0] as number) : -1)),
+    );
     this.names = mapping.slots.map(({ field, object }) =>
       object === undefined || mapping.layout.fields[field]?.type !== 'string' ? undefined : namesOf(object),
     );
@@ -91,11 +102,17 @@ export class SnmpRows {
       }
       known.add(indexBytes, indexStart, indexEnd, id);
     }
-    for (let column = 0; column < group.slots.length; column += 1) {
+    const slotOfColumn = this.slotOfColumn[groupId] as Int32Array;
+    for (let column = 0; column < slotOfColumn.length; column += 1) {
       const at = row.base + column;
       const tag = row.kinds[at] as number;
       if (tag === CellKind.absent) continue;
       this.counts.updates += 1;
+      const only = slotOfColumn[column] as number;
+      if (only >= 0) {
+        this.put(id, only, arrivedAt, tag, row.hi[at] as number, row.lo[at] as number, row.bytes);
+        continue;
+      }
       for (const slot of group.slots[column] as readonly number[]) {
         this.put(id, slot, arrivedAt, tag, row.hi[at] as number, row.lo[at] as number, row.bytes);
       }
@@ -236,11 +253,8 @@ export class SnmpRows {
     start: number,
     end: number,
   ): void {
-    const { slots, layout } = this.options.mapping;
-    const { field, object } = slots[slot] as SnmpMapping['slots'][number];
-    const octets = bytes.subarray(start, end);
-    const wantsText = layout.fields[field]?.type === 'string';
-    const text = wantsText ? addressText(object?.convention ?? '', octets) : undefined;
+    const convention = this.options.mapping.slots[slot]?.object?.convention ?? '';
+    const text = this.isAddress[slot] ? addressText(convention, bytes.subarray(start, end)) : undefined;
     if (text === undefined) this.table.set(row, slot, time, VALUE.bytes, 0, 0, bytes, start, end);
     else this.putText(row, slot, time, text);
   }
@@ -274,6 +288,10 @@ export class SnmpRows {
 function namesOf(object: MibObject): Map<number, Uint8Array> | undefined {
   const enumeration = enumerationOf(object);
   return enumeration && new Map([...enumeration].map(([number, name]) => [number, Buffer.from(name)]));
+}
+
+function isAddressConvention(convention: string): boolean {
+  return convention === 'MacAddress' || convention === 'PhysAddress' || convention.startsWith('InetAddress');
 }
 
 function addressText(convention: string, octets: Uint8Array): string | undefined {

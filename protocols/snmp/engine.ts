@@ -2,7 +2,13 @@
  * What we know of one authoritative SNMP engine: its id, its clock, a user's keys there (RFC 3414 §2.3, §3.2, §4).
  * The clock is the engine's own; `now` is ours, monotonic, in milliseconds.
  */
-import { authenticationKey, type LocalizedUser, MAX_ENGINE_BOOTS, TIME_WINDOW_SECONDS } from './usm.ts';
+import {
+  authenticationKey,
+  cipherKey,
+  type LocalizedUser,
+  MAX_ENGINE_BOOTS,
+  TIME_WINDOW_SECONDS,
+} from './usm.ts';
 import { type AuthProtocol, localizeKey, type PrivProtocol, privacyKey } from './usm-key.ts';
 
 /** A user as configured, the passwords already made into keys that no engine is bound to yet (`passwordToKey`). */
@@ -59,6 +65,6 @@ function localizeUser(user: UsmUser, engineId: Uint8Array): LocalizedUser {
   if (priv === undefined) return localized;
   return {
     ...localized,
-    priv: { protocol: priv.protocol, key: privacyKey(priv.protocol, auth.protocol, priv.key, engineId) },
+    priv: cipherKey(priv.protocol, privacyKey(priv.protocol, auth.protocol, priv.key, engineId)),
   };
 }

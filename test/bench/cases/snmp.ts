@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CaseContext, TestCase } from '../../harness.ts';
 import { debianCommand } from '../../support/install.ts';
+import { bundleCollector, workerCommand } from '../bundled.ts';
 import {
   type Cost,
   measure,
@@ -34,20 +35,16 @@ interface Measured {
   readonly ratesPerCore: number[];
 }
 
-const collector = resolve(import.meta.dirname, '../snmp/collector.ts');
+type RunOurs = (rounds: number, output: string, ...more: string[]) => Cost;
 
-function ours(rounds: number, output: string, ...more: string[]): Cost {
-  return measure([
-    process.execPath,
-    collector,
-    '--port',
-    `${PORT}`,
-    '--rounds',
-    `${rounds}`,
-    '--output',
-    output,
-    ...more,
-  ]);
+async function bundleOurs(scratchDirectory: string): Promise<RunOurs> {
+  const source = resolve(import.meta.dirname, '../snmp/collector.ts');
+  const { command, environment } = workerCommand(await bundleCollector(source, scratchDirectory));
+  return (rounds, output, ...more) =>
+    measure(
+      [...command, '--port', `${PORT}`, '--rounds', `${rounds}`, '--output', output, ...more],
+      environment,
+    );
 }
 
 function gosnmp(rounds: number, output: string, ...more: string[]): Cost {
@@ -102,7 +99,7 @@ function digest(values: Values): string {
 }
 
 /** All four read every value of all devices before anything is timed. */
-async function compareValues(context: CaseContext): Promise<void> {
+async function compareValues(context: CaseContext, ours: RunOurs): Promise<void> {
   const path = (name: string) => join(context.scratchDirectory, `${name}.json`);
   ours(1, path('ours'));
   ours(1, path('ours-v3'), '--v3');
@@ -140,9 +137,10 @@ export const testCase: TestCase = {
   title: 'SNMP varbinds a second and core, to finished records, beside Telegraf, gosnmp and snmpbulkwalk',
   inCi: false,
   async run(context) {
+    const ours = await bundleOurs(context.scratchDirectory);
     const stopAgent = await startAgent(DEVICES, INTERFACES, PORT);
     try {
-      await compareValues(context);
+      await compareValues(context, ours);
       const rate = (polls: number, { cpuSeconds }: Cost) => (polls * VALUES_PER_POLL) / cpuSeconds;
       const rounds = Math.max(4, Math.round(20 * context.scale));
       const warm = ['--warm', `${WARM_ROUNDS}`];

@@ -1,11 +1,16 @@
-/** The product's driver as a collector of its own process: polls all devices again and again, one record a row. */
-import { openSync } from 'node:fs';
+/**
+ * Our collector as a process of its own: polls all devices again and again, and maps each walk to records with envelope and
+ * hash, one a row.
+ */
+import { openSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { compileSnmpMapping } from '../../../core/mapping/snmp-mapping.ts';
+import { SnmpRows } from '../../../core/mapping/snmp-rows.ts';
+import { formatOid } from '../../../protocols/snmp/oid.ts';
 import { compileWalkPlan, DEFAULT_WALK_LIMITS } from '../../../protocols/snmp/walk-plan.ts';
 import { SnmpDriver } from '../../../worker/snmp/driver.ts';
 import { communitySession, v3Session } from '../../support/snmp-agent/run-walk.ts';
 import { IF_X_COLUMNS } from '../../support/snmp-agent/tables.ts';
-import { RecordWriter } from './record-writer.ts';
 
 const { values } = parseArgs({
   options: {
@@ -20,20 +25,42 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds);
-const plan = compileWalkPlan([{ kind: 'table', columns: IF_X_COLUMNS }]);
+const columns = IF_X_COLUMNS.map((oid) => ({ name: `${oid.at(-1)}`, path: formatOid(oid) }));
+const mapping = compileSnmpMapping(
+  // ifName is text, the others are Counter64.
+  columns.map(({ name }) => ({ name, type: name === '1' ? 'string' : 'counter64' })),
+  new Map(columns.map(({ name, path }) => [name, path])),
+);
+const groupId = mapping.groups.findIndex(({ walk }) => walk.kind === 'table' && walk.columns.length > 0);
+const group = mapping.groups[groupId];
+if (group === undefined) throw new Error('no table to walk');
+const plan = compileWalkPlan([group.walk]);
 const limits = { ...DEFAULT_WALK_LIMITS, timeoutMilliseconds: 5_000 };
 const driver = new SnmpDriver();
-const writer = new RecordWriter(
-  openSync(values.output, 'w'),
-  IF_X_COLUMNS.map((column) => `${column.at(-1)}`),
-);
+const output = openSync(values.output, 'w');
+const isKept = values.output !== '/dev/null';
 const warmPolls = Number(values.warm) * Number(values.devices);
 let polls = 0;
 let measuredFrom = process.cpuUsage();
 let running = Number(values.devices);
 
 for (let number = 1; number <= Number(values.devices); number += 1) {
-  const prefix = Buffer.from(`{"device":${number},"index":`);
+  const rows = new SnmpRows({
+    source: { device: `${number}`, deviceId: number, modelName: 'interfaces' },
+    mapping,
+    maxRows: 100_000,
+    deliver: ({ bytes, ends }) => {
+      if (!isKept) {
+        writeSync(output, bytes);
+        return;
+      }
+      let start = 0;
+      for (const end of ends) {
+        writeSync(output, `${Buffer.from(bytes.subarray(start, end))}\n`);
+        start = end;
+      }
+    },
+  });
   const target = {
     address: `127.0.1.${number}`,
     port: Number(values.port),
@@ -53,9 +80,10 @@ for (let number = 1; number <= Number(values.devices); number += 1) {
       plan,
       limits,
       budgetMilliseconds: 30_000,
-      row: (_group, row) => writer.write(prefix, row),
+      row: (_group, row, arrivedAt) => rows.row(groupId, row, arrivedAt),
       done: ({ fault }) => {
         if (fault !== undefined) throw new Error(`${fault.code}: ${fault.detail}`);
+        rows.close();
         polls += 1;
         if (polls === warmPolls) measuredFrom = process.cpuUsage();
         left -= 1;
@@ -71,7 +99,6 @@ for (let number = 1; number <= Number(values.devices); number += 1) {
 }
 
 function finish(): void {
-  writer.flush();
   driver.close();
   const { user, system } = process.cpuUsage(measuredFrom);
   console.log(JSON.stringify({ polls: polls - warmPolls, cpuSeconds: (user + system) / 1e6 }));

@@ -75,7 +75,7 @@ export interface Cost {
 }
 
 /** Runs a program to its end on the first core, where there is more than one. */
-export function measure(command: readonly string[], environment: Record<string, string> = {}): Cost {
+export function measure(command: readonly string[], environment: NodeJS.ProcessEnv = {}): Cost {
   const started = performance.now();
   const pinned = spawnSync('taskset', ['-V']).status === 0 ? ['taskset', '-c', '0'] : [];
   // `times` gives the shell's own time, then that of what it ran.
@@ -143,7 +143,7 @@ export async function startAgent(devices: number, interfaces: number, port: numb
 /** Values by device, index and column, as every program's own output tells them. */
 export type Values = Map<string, string>;
 
-/** Reads the JSON lines of our collector and of gosnmp's: `{"device":1,"index":2,"6":3}`, digits untouched. */
+/** Reads our records and the JSON lines of gosnmp's collector, `{"device":1,"index":2,"6":3}`, digits untouched. */
 export function valuesOfRecords(path: string): Values {
   const values: Values = new Map();
   for (const line of readFileSync(path, 'utf8').split('\n')) {
@@ -153,7 +153,7 @@ export function valuesOfRecords(path: string): Values {
         text ?? digits,
       ]),
     );
-    const row = `${members.get('device')} ${members.get('index')}`;
+    const row = `${members.get('device')} ${members.get('index') ?? members.get('key')}`;
     for (const [key, value] of members)
       if (/^\d+$/.test(key ?? '')) values.set(`${row} ${key}`, value as string);
   }

@@ -5,6 +5,7 @@ import { decodeScopedPdu } from '../../../protocols/snmp/message.ts';
 import { formatOid } from '../../../protocols/snmp/oid.ts';
 import {
   authenticationKey,
+  cipherKey,
   decodeUsmMessage,
   decryptScopedPdu,
   type LocalizedUser,
@@ -94,10 +95,10 @@ function userOf(vector: UsmVector, engineId: Uint8Array): LocalizedUser {
     ...(priv === null
       ? {}
       : {
-          priv: {
-            protocol: priv,
-            key: privacyKey(priv, auth, passwordToKey(auth, text(vector['priv-password'])), engineId),
-          },
+          priv: cipherKey(
+            priv,
+            privacyKey(priv, auth, passwordToKey(auth, text(vector['priv-password'])), engineId),
+          ),
         }),
   };
 }

@@ -15,6 +15,7 @@ import { compareOids, encodeOid, type Oid, startsWith } from '../../../protocols
 import { ErrorStatus, encodePdu, type Pdu, type Varbind } from '../../../protocols/snmp/pdu.ts';
 import {
   authenticationKey,
+  cipherKey,
   decodeUsmMessage,
   decryptScopedPdu,
   type LocalizedUser,
@@ -366,7 +367,7 @@ function localizeAgentUser(user: AgentUser, engineId: Uint8Array): LocalizedUser
   const privKey = keyOf(auth.protocol, priv.password);
   return {
     ...localized,
-    priv: { protocol: priv.protocol, key: privacyKey(priv.protocol, auth.protocol, privKey, engineId) },
+    priv: cipherKey(priv.protocol, privacyKey(priv.protocol, auth.protocol, privKey, engineId)),
   };
 }
 
