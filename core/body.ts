@@ -44,6 +44,23 @@ export function refusal(code: MemberErrorCode): { params: { code: MemberErrorCod
   return { params: { code } };
 }
 
+/**
+ * For a rule among members, as `url` or `config/url`: it is looked at when each of them is right by itself, whatever is
+ * wrong elsewhere. Without this, zod looks at no rule of an object that has a wrong type or an unknown member anywhere.
+ */
+export function whenRight(...members: string[]): z.core.$ZodSuperRefineParams {
+  return {
+    when: ({ value, issues }) => {
+      const wrong = issues
+        .filter(({ code }) => code !== 'unrecognized_keys')
+        .map(({ path = [] }) => path.map((segment) => `${String(segment)}/`).join(''));
+      const isRight = (member: string) =>
+        !wrong.some((path) => path.startsWith(`${member}/`) || `${member}/`.startsWith(path));
+      return isRecord(value) && members.every(isRight);
+    },
+  };
+}
+
 function memberErrors(issue: z.core.$ZodIssue, schema: z.ZodObject, body: unknown): MemberError[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { inDeclaredOrder, refusal } from './body.ts';
+import { inDeclaredOrder, refusal, whenRight } from './body.ts';
 import { zeroOr } from './bounded-number.ts';
 import { classifyAddress } from './dial-guard.ts';
 import { parseIpAddress } from './ip-address.ts';
@@ -73,16 +73,19 @@ export const gnmiSettings = z
     password: text('password', 1_024),
     target: text('target', 255),
   })
-  .superRefine((settings, context) => {
-    if ((settings['client-certificate'] === '') === (settings['client-key'] === '')) return;
-    const absent = settings['client-key'] === '' ? 'client-key' : 'client-certificate';
-    context.addIssue({
-      code: 'custom',
-      ...refusal('required'),
-      path: [absent],
-      message: 'client-certificate and client-key come together',
-    });
-  })
+  .superRefine(
+    (settings, context) => {
+      if ((settings['client-certificate'] === '') === (settings['client-key'] === '')) return;
+      const absent = settings['client-key'] === '' ? 'client-key' : 'client-certificate';
+      context.addIssue({
+        code: 'custom',
+        ...refusal('required'),
+        path: [absent],
+        message: 'client-certificate and client-key come together',
+      });
+    },
+    whenRight('client-certificate', 'client-key'),
+  )
   .meta({ legal: 'gNMI settings or null' });
 
 export const snmpSettings = z
@@ -108,27 +111,30 @@ export const snmpSettings = z
     retries: z.int().min(0).max(10).default(0).meta({ legal: '0 to 10' }),
     unconnected: z.boolean().default(false).meta({ legal: 'true or false' }),
   })
-  .superRefine((settings, context) => {
-    const add = (path: string, code: 'required' | 'out-of-range', message: string) =>
-      context.addIssue({ code: 'custom', ...refusal(code), path: [path], message });
-    if (settings.version !== 'v3') return;
-    if (settings.user === '') add('user', 'required', 'SNMPv3 needs a user');
-    if (settings['priv-protocol'] !== '' && settings['auth-protocol'] === '') {
-      add('auth-protocol', 'required', 'privacy needs authentication (RFC 3414 §1.4.2)');
-    }
-    for (const kind of ['auth', 'priv'] as const) {
-      const password = settings[`${kind}-password`];
-      if (settings[`${kind}-protocol`] === '') continue;
-      if (password === '') add(`${kind}-password`, 'required', `${kind}-protocol needs ${kind}-password`);
-      else if (password.length < MIN_USM_PASSWORD) {
-        add(
-          `${kind}-password`,
-          'out-of-range',
-          `${kind}-password has at least ${MIN_USM_PASSWORD} characters`,
-        );
+  .superRefine(
+    (settings, context) => {
+      const add = (path: string, code: 'required' | 'out-of-range', message: string) =>
+        context.addIssue({ code: 'custom', ...refusal(code), path: [path], message });
+      if (settings.version !== 'v3') return;
+      if (settings.user === '') add('user', 'required', 'SNMPv3 needs a user');
+      if (settings['priv-protocol'] !== '' && settings['auth-protocol'] === '') {
+        add('auth-protocol', 'required', 'privacy needs authentication (RFC 3414 §1.4.2)');
       }
-    }
-  })
+      for (const kind of ['auth', 'priv'] as const) {
+        const password = settings[`${kind}-password`];
+        if (settings[`${kind}-protocol`] === '') continue;
+        if (password === '') add(`${kind}-password`, 'required', `${kind}-protocol needs ${kind}-password`);
+        else if (password.length < MIN_USM_PASSWORD) {
+          add(
+            `${kind}-password`,
+            'out-of-range',
+            `${kind}-password has at least ${MIN_USM_PASSWORD} characters`,
+          );
+        }
+      }
+    },
+    whenRight('version', 'user', 'auth-protocol', 'auth-password', 'priv-protocol', 'priv-password'),
+  )
   .meta({ legal: 'SNMP settings or null' });
 
 const address = z
@@ -200,15 +206,18 @@ export const deviceConfiguration = z
     gnmi: gnmiSettings.nullable().default(null),
     snmp: snmpSettings.nullable().default(null),
   })
-  .superRefine((device, context) => {
-    if (device.gnmi !== null || device.snmp !== null) return;
-    context.addIssue({
-      code: 'custom',
-      ...refusal('required'),
-      path: ['gnmi'],
-      message: 'gnmi or snmp settings are needed',
-    });
-  });
+  .superRefine(
+    (device, context) => {
+      if (device.gnmi !== null || device.snmp !== null) return;
+      context.addIssue({
+        code: 'custom',
+        ...refusal('required'),
+        path: ['gnmi'],
+        message: 'gnmi or snmp settings are needed',
+      });
+    },
+    whenRight('gnmi', 'snmp'),
+  );
 
 export type DeviceConfiguration = z.output<typeof deviceConfiguration>;
 

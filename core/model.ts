@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { refusal } from './body.ts';
+import { refusal, whenRight } from './body.ts';
 import { FIELD_TYPES, type FieldType } from './mapping/field-type.ts';
 import { type MappingWarning, mappingWarnings } from './mapping/warnings.ts';
 import { FIRST_VERSION, parseVersion, VERSION_PATTERN } from './model-version.ts';
@@ -84,7 +84,7 @@ export const modelCreation = z
       add(member, `${member} are added one by one, or with an import`);
     }
     if (model.active === true) add('active', 'a model starts inactive; activate it with PUT');
-  });
+  }, whenRight('active'));
 
 export const modelUpdate = z.strictObject({
   name: name.optional(),
@@ -149,21 +149,31 @@ export const modelImport = z
       .meta({ legal: 'a list of mappings' }),
   })
   .superRefine((document, context) => {
-    const add = (path: (string | number)[], message: string) =>
-      context.addIssue({ code: 'custom', ...refusal('duplicate'), path, message });
     const names = new Set<string>();
     for (const [index, field] of document.fields.entries()) {
-      if (names.has(field.name)) add(['fields', index, 'name'], 'an earlier field has this name');
+      if (names.has(field.name)) {
+        const path = ['fields', index, 'name'];
+        context.addIssue({
+          code: 'custom',
+          ...refusal('duplicate'),
+          path,
+          message: 'an earlier field has this name',
+        });
+      }
       names.add(field.name);
     }
+  }, whenRight('fields'))
+  .superRefine((document, context) => {
     const platforms = new Set<string>();
     for (const [index, { protocol, netos }] of document.mappings.entries()) {
       if (platforms.has(`${protocol} ${netos}`)) {
-        add(['mappings', index, 'netos'], 'an earlier mapping has this protocol and netos');
+        const path = ['mappings', index, 'netos'];
+        const message = 'an earlier mapping has this protocol and netos';
+        context.addIssue({ code: 'custom', ...refusal('duplicate'), path, message });
       }
       platforms.add(`${protocol} ${netos}`);
     }
-  });
+  }, whenRight('mappings'));
 
 export type ModelImport = z.output<typeof modelImport>;
 

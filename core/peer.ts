@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AS_NUMBER_PATTERN, asNumberRefusal, parseAsNumber } from './as-number.ts';
-import { refusal } from './body.ts';
+import { refusal, whenRight } from './body.ts';
 import { zeroOr } from './bounded-number.ts';
 import { classifyAddress } from './dial-guard.ts';
 import { embeddedIpv4, formatIpAddress, parseIpAddress, withoutIpv4Mapping } from './ip-address.ts';
@@ -100,28 +100,36 @@ export const peerConfiguration = z
     'max-nlri': zeroOr(1, 10_000_000, '', 'meaning 2000000'),
     preference: zeroOr(1, 65535, '', 'meaning 100'),
   })
-  .superRefine((peer, context) => {
-    const holdTime = effectiveHoldTime(peer);
-    const isEachInBounds = holdTime >= 3 && peer['keepalive-time'] <= 21845;
-    if (isEachInBounds && peer['keepalive-time'] >= holdTime) {
-      context.addIssue({
-        code: 'custom',
-        ...refusal('out-of-range'),
-        path: ['keepalive-time'],
-        message: `keepalive-time is below the hold time, which is ${holdTime} seconds`,
-      });
-    }
-    const local = parseIpAddress(peer['local-address']);
-    const remote = parseIpAddress(peer['peer-address']);
-    if (local !== undefined && remote !== undefined && local.family !== withoutIpv4Mapping(remote).family) {
-      context.addIssue({
-        code: 'custom',
-        ...refusal('invalid-format'),
-        path: ['local-address'],
-        message: 'local-address is of the same family as peer-address',
-      });
-    }
-  });
+  .superRefine(
+    (peer, context) => {
+      const holdTime = effectiveHoldTime(peer);
+      const isEachInBounds = holdTime >= 3 && peer['keepalive-time'] <= 21845;
+      if (isEachInBounds && peer['keepalive-time'] >= holdTime) {
+        context.addIssue({
+          code: 'custom',
+          ...refusal('out-of-range'),
+          path: ['keepalive-time'],
+          message: `keepalive-time is below the hold time, which is ${holdTime} seconds`,
+        });
+      }
+    },
+    whenRight('hold-time', 'keepalive-time'),
+  )
+  .superRefine(
+    (peer, context) => {
+      const local = parseIpAddress(peer['local-address']);
+      const remote = parseIpAddress(peer['peer-address']);
+      if (local !== undefined && remote !== undefined && local.family !== withoutIpv4Mapping(remote).family) {
+        context.addIssue({
+          code: 'custom',
+          ...refusal('invalid-format'),
+          path: ['local-address'],
+          message: 'local-address is of the same family as peer-address',
+        });
+      }
+    },
+    whenRight('local-address', 'peer-address'),
+  );
 
 export type PeerConfiguration = z.output<typeof peerConfiguration>;
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { inDeclaredOrder, refusal } from './body.ts';
+import { inDeclaredOrder, refusal, whenRight } from './body.ts';
 import { labels } from './device.ts';
 import { latestVersion, type Model, type Protocol } from './model.ts';
 import { parseVersion, VERSION_PATTERN } from './model-version.ts';
@@ -61,24 +61,32 @@ export const subscriptionConfiguration = z
     'interval-ms': milliseconds('only with on-change'),
     'heartbeat-ms': milliseconds('off'),
   })
-  .superRefine((subscription, context) => {
-    if (subscription.mode !== 'on-change' && subscription['interval-ms'] === 0) {
-      context.addIssue({
-        code: 'custom',
-        ...refusal('out-of-range'),
-        path: ['interval-ms'],
-        message: `interval-ms is ${MIN_INTERVAL_MILLISECONDS} to ${MAX_INTERVAL_MILLISECONDS} milliseconds in mode ${subscription.mode}`,
-      });
-    }
-    if (subscription.protocol === 'snmp' && subscription.mode === 'on-change') {
-      context.addIssue({
-        code: 'custom',
-        ...refusal('invalid-format'),
-        path: ['mode'],
-        message: 'SNMP is polled; on-change needs gNMI',
-      });
-    }
-  });
+  .superRefine(
+    (subscription, context) => {
+      if (subscription.mode !== 'on-change' && subscription['interval-ms'] === 0) {
+        context.addIssue({
+          code: 'custom',
+          ...refusal('out-of-range'),
+          path: ['interval-ms'],
+          message: `interval-ms is ${MIN_INTERVAL_MILLISECONDS} to ${MAX_INTERVAL_MILLISECONDS} milliseconds in mode ${subscription.mode}`,
+        });
+      }
+    },
+    whenRight('mode', 'interval-ms'),
+  )
+  .superRefine(
+    (subscription, context) => {
+      if (subscription.protocol === 'snmp' && subscription.mode === 'on-change') {
+        context.addIssue({
+          code: 'custom',
+          ...refusal('invalid-format'),
+          path: ['mode'],
+          message: 'SNMP is polled; on-change needs gNMI',
+        });
+      }
+    },
+    whenRight('mode', 'protocol'),
+  );
 
 export type SubscriptionConfiguration = z.output<typeof subscriptionConfiguration>;
 

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { refusal } from './body.ts';
-import { invalidBody } from './problem.ts';
+import { refusal, whenRight } from './body.ts';
 import { SECRET_MASK } from './secret.ts';
 
 const URL_LIMIT = 2_048;
@@ -48,6 +47,7 @@ const headers = z
     const seen = new Set<string>();
     let bytes = 0;
     for (const [name, text] of Object.entries(value)) {
+      if (typeof text !== 'string') continue;
       bytes += name.length + text.length;
       const lower = name.toLowerCase();
       const wrong = headerRefusal(lower, name, text) ?? (seen.has(lower) ? DUPLICATE(name) : undefined);
@@ -59,7 +59,7 @@ const headers = z
       const detail = `headers are at most ${HEADERS_LIMIT}, of ${HEADER_BYTES_LIMIT} bytes together`;
       context.addIssue({ code: 'custom', ...refusal('out-of-range'), message: detail });
     }
-  })
+  }, whenRight())
   .default({})
   .meta({
     legal: 'an object of header names and values',
@@ -111,10 +111,19 @@ export const webhookConfiguration = z
   .meta({ legal: 'an object' });
 
 /** The body of a PUT (the seed: Webhook output configuration). */
-export const webhookRequest = z.strictObject({
-  enabled: z.boolean().meta({ legal: 'true or false' }),
-  config: webhookConfiguration,
-});
+export const webhookRequest = z
+  .strictObject({
+    enabled: z.boolean().meta({ legal: 'true or false' }),
+    config: webhookConfiguration,
+  })
+  .superRefine(
+    ({ enabled, config }, context) => {
+      if (!enabled || config.url !== '') return;
+      const message = 'url is required when the output is enabled';
+      context.addIssue({ code: 'custom', ...refusal('required'), path: ['config', 'url'], message });
+    },
+    whenRight('enabled', 'config/url'),
+  );
 
 export type WebhookRequest = z.output<typeof webhookRequest>;
 
@@ -153,11 +162,6 @@ export const UNCONFIGURED_WEBHOOK: WebhookOutput = {
 /** The output that a PUT asks for. An `auth-header` of `''` or the mask keeps the stored one; null clears it. */
 export function replaceWebhook(previous: WebhookOutput, asked: WebhookRequest): WebhookOutput {
   const { config } = asked;
-  if (asked.enabled && config.url === '') {
-    throw invalidBody([
-      { pointer: '/config/url', code: 'required', detail: 'url is required when the output is enabled' },
-    ]);
-  }
   const given = config['auth-header'];
   const keeps = given === '' || given === SECRET_MASK;
   return {
