@@ -5,7 +5,8 @@
 import { isBeating } from '../core/ownership.ts';
 import { effectivePeer } from '../core/peer.ts';
 import { AdjRibIn } from '../core/topology/adj-rib-in.ts';
-import { type GraphPeer, TopologyGraph } from '../core/topology/graph.ts';
+import { TopologyGraph } from '../core/topology/graph.ts';
+import type { GraphPeer } from '../core/topology/graph-peer.ts';
 import { Journal } from '../core/topology/journal.ts';
 import { derivedLoss, type PeerCircumstances } from '../core/topology/liveness.ts';
 import type { TopologyVersion } from '../core/topology/version.ts';

@@ -1,10 +1,6 @@
 /** `GET /api/topology/changes`: the objects that are not what they were at an earlier version, as they are now. */
-import {
-  CONFLICT_AFTER_MILLISECONDS,
-  type TopologyGraph,
-  type TopologyNode,
-  type TopologyObject,
-} from './graph.ts';
+import { CONFLICT_AFTER_MILLISECONDS, type TopologyGraph } from './graph.ts';
+import type { TopologyNode, TopologyObject } from './graph-object.ts';
 import type { ObjectKind } from './identity.ts';
 import type { Journal } from './journal.ts';
 import { type JsonObject, viewObject, viewUnadvertisedNode } from './object-view.ts';

@@ -2,12 +2,8 @@
 import { decodeAttribute } from '../../protocols/bgp/ls/attribute.ts';
 import { decodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import { Problem } from '../problem.ts';
-import {
-  CONFLICT_AFTER_MILLISECONDS,
-  type GraphChange,
-  type TopologyGraph,
-  type TopologyObject,
-} from './graph.ts';
+import { CONFLICT_AFTER_MILLISECONDS, type GraphChange, type TopologyGraph } from './graph.ts';
+import type { TopologyObject } from './graph-object.ts';
 import type { Journal } from './journal.ts';
 import { type JsonObject, stringifyExactly, time } from './object-view.ts';
 

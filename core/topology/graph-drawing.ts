@@ -1,6 +1,7 @@
 /** The topology for tools that draw or analyse graphs: GraphML and Graphviz DOT, as directed graphs of half-links. */
 import { decodeNlri } from '../../protocols/bgp/ls/nlri.ts';
-import type { TopologyGraph, TopologyNode, TopologyObject } from './graph.ts';
+import type { TopologyGraph } from './graph.ts';
+import type { TopologyNode, TopologyObject } from './graph-object.ts';
 import { xmlText } from './graph-rfc8345.ts';
 import { decodedAttribute } from './object-view.ts';
 

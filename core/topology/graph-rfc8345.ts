@@ -6,7 +6,8 @@
 import type { LinkDescriptor, PrefixDescriptor } from '../../protocols/bgp/ls/descriptor.ts';
 import { type DecodedNlri, decodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import { parseIpAddress } from '../ip-address.ts';
-import type { TopologyGraph, TopologyNode, TopologyObject } from './graph.ts';
+import type { TopologyGraph } from './graph.ts';
+import type { TopologyNode, TopologyObject } from './graph-object.ts';
 import { decodedAttribute, type JsonObject } from './object-view.ts';
 
 interface Network {

@@ -5,142 +5,15 @@
 import type { LinkStateSafi } from '../../protocols/bgp/ls/code-point.ts';
 import { NlriScan } from '../../protocols/bgp/ls/nlri-scan.ts';
 import { AdjRibIn, type AdjRibInListener, type Copy, sameOctets } from './adj-rib-in.ts';
-import {
-  kindOf,
-  type NodeReference,
-  nodeKey,
-  nodeNlri,
-  type ObjectKind,
-  objectKey,
-  publicId,
-} from './identity.ts';
+import { joinGroup, leaveGroup, TopologyNode, TopologyObject } from './graph-object.ts';
+import { GraphPeer } from './graph-peer.ts';
+import { type NodeReference, nodeKey, nodeNlri, type ObjectKind, objectKey } from './identity.ts';
 import type { DerivedLoss } from './liveness.ts';
 import type { LogEntry } from './log.ts';
-import { LinkGroup, type Pairing, UNPAIRED } from './pairing.ts';
-import { isPseudonode } from './pseudonode.ts';
+import { LinkGroup, type Pairing } from './pairing.ts';
 
 /** Live copies that differ for longer than this are a conflict: reflectors need a moment to hear of a change. */
 export const CONFLICT_AFTER_MILLISECONDS = 30_000;
-
-/** One identity, as told by one or more peers. */
-export class TopologyObject {
-  readonly key: string;
-  readonly kind: ObjectKind;
-  readonly nlriType: number;
-  readonly safi: LinkStateSafi;
-  readonly nlri: Uint8Array;
-  /** By peer id, ascending; empty once the object is gone. */
-  copies: Copy[] = [];
-  /** The node itself, a link's near end, a prefix's or SID's node; null when the NLRI names none. */
-  localNode: TopologyNode | null = null;
-  /** A link's far end. */
-  remoteNode: TopologyNode | null = null;
-  /** The links between the same two nodes; null for other kinds and for links that are one-way by nature. */
-  group: LinkGroup | null = null;
-  /** As the group last found it; asked for by `TopologyGraph.pairing`. */
-  pairing: Pairing = UNPAIRED;
-  /** Since when live copies have differed; 0 while they agree. */
-  differsSince = 0;
-  /** The graph's generation when this object's view may last have become another. */
-  touchedAt = 0;
-  /** Whether an index has it. */
-  indexed = false;
-  #id: string | undefined;
-
-  constructor(key: string, safi: LinkStateSafi, nlri: Uint8Array) {
-    this.key = key;
-    this.safi = safi;
-    this.nlri = nlri;
-    this.nlriType = ((nlri[0] as number) << 8) | (nlri[1] as number);
-    this.kind = kindOf(this.nlriType);
-  }
-
-  get id(): string {
-    this.#id ??= publicId(this.kind, this.safi, this.nlri);
-    return this.#id;
-  }
-}
-
-/** A node as links and prefixes name it, whether or not it was ever advertised. */
-export class TopologyNode {
-  readonly key: string;
-  readonly safi: LinkStateSafi;
-  /** The NLRI that it has, or would have. */
-  readonly nlri: Uint8Array;
-  /** Its node NLRIs: one, unless a peer adds odd TLVs to the descriptors; empty: known only by others. */
-  objects: TopologyObject[] = [];
-  /** Links with this node at either end. */
-  readonly links = new Set<TopologyObject>();
-  /** Prefixes, SIDs and policies that belong to it. */
-  readonly belongings = new Set<TopologyObject>();
-  /** The links to each neighbour whose key is not below this node's; the others keep theirs. */
-  readonly groups = new Map<TopologyNode, LinkGroup>();
-  /** As those of an object: a node that only links name is listed as it stands. */
-  touchedAt = 0;
-  indexed = false;
-  #id: string | undefined;
-  #pseudonode: boolean | undefined;
-
-  constructor(key: string, safi: LinkStateSafi, nlri: Uint8Array) {
-    this.key = key;
-    this.safi = safi;
-    this.nlri = nlri;
-  }
-
-  get id(): string {
-    this.#id ??= publicId('node', this.safi, this.nlri);
-    return this.#id;
-  }
-
-  get pseudonode(): boolean {
-    this.#pseudonode ??= isPseudonode(this.safi, this.nlri);
-    return this.#pseudonode;
-  }
-
-  get advertised(): boolean {
-    return this.objects.length > 0;
-  }
-
-  /** Whether the API lists it: advertised, or the end of a link. */
-  get listed(): boolean {
-    return this.objects.length > 0 || this.links.size > 0;
-  }
-}
-
-/** One peer's part of the graph. */
-export class GraphPeer {
-  readonly id: number;
-  rib: AdjRibIn;
-  preference = 100;
-  /** A loss that readers conclude because nobody wrote it. */
-  derivedLoss: DerivedLoss | null = null;
-  /** Its copies are in the merged objects; not so once they are gone in all but the log. */
-  attached = true;
-
-  constructor(id: number, rib: AdjRibIn) {
-    this.id = id;
-    this.rib = rib;
-  }
-
-  /** What is not in the log, as one number: when it changes, the flags of all its objects may have changed. */
-  get beliefs(): number {
-    const loss = this.derivedLoss === null ? 0 : 1 + (Math.floor(this.derivedLoss.at / 1000) % 65_536);
-    return (loss * 2 + (this.attached ? 0 : 1)) * 65_536 + this.preference;
-  }
-
-  isLive(copy: Copy): boolean {
-    return this.derivedLoss === null && !this.rib.isStale(copy);
-  }
-
-  staleSince(copy: Copy): number | null {
-    return this.rib.staleSince(copy) ?? this.derivedLoss?.at ?? null;
-  }
-
-  purgeAt(copy: Copy): number | null {
-    if (this.rib.isStale(copy)) return this.rib.purgeAt;
-    return this.derivedLoss?.purgeAt ?? null;
-  }
-}
 
 /** What happened to one copy, as the change log and the event list need it. */
 export interface GraphChange {
@@ -469,8 +342,7 @@ export class TopologyGraph implements AdjRibInListener {
       localNode?.links.add(object);
       remoteNode?.links.add(object);
       if (localNode !== null && remoteNode !== null && LinkGroup.takes(this.#scan.protocolId)) {
-        object.group = groupOf(localNode, remoteNode);
-        object.group.add(object);
+        joinGroup(object, localNode, remoteNode);
       }
     } else localNode?.belongings.add(object);
   }
@@ -490,7 +362,7 @@ export class TopologyGraph implements AdjRibInListener {
   }
 
   #leave(object: TopologyObject): void {
-    const { localNode, remoteNode, group } = object;
+    const { localNode, remoteNode } = object;
     if (object.kind === 'node' && localNode !== null) {
       localNode.objects = localNode.objects.filter((other) => other !== object);
     }
@@ -501,10 +373,7 @@ export class TopologyGraph implements AdjRibInListener {
       if (node.objects.length + node.links.size + node.belongings.size === 0) this.nodes.delete(node.key);
       this.#move(node, this.listsAlone(node));
     }
-    if (group !== null && localNode !== null && remoteNode !== null) {
-      group.remove(object);
-      if (group.size === 0) keeperOf(localNode, remoteNode).groups.delete(otherOf(localNode, remoteNode));
-    }
+    leaveGroup(object);
     this.differing.delete(object);
     object.differsSince = 0;
   }
@@ -558,25 +427,4 @@ export class TopologyGraph implements AdjRibInListener {
       differedSince: differsSince,
     });
   }
-}
-
-/** The group of the links between two nodes, whichever is named first; made when new. */
-function groupOf(one: TopologyNode, other: TopologyNode): LinkGroup {
-  const keeper = keeperOf(one, other);
-  const kept = otherOf(one, other);
-  let group = keeper.groups.get(kept);
-  if (group === undefined) {
-    group = new LinkGroup();
-    keeper.groups.set(kept, group);
-  }
-  return group;
-}
-
-/** Of two nodes, the one that keeps the group of their links. */
-function keeperOf(one: TopologyNode, other: TopologyNode): TopologyNode {
-  return one.key < other.key ? one : other;
-}
-
-function otherOf(one: TopologyNode, other: TopologyNode): TopologyNode {
-  return one.key < other.key ? other : one;
 }

@@ -5,7 +5,7 @@
 import { decodeAttribute } from '../../protocols/bgp/ls/attribute.ts';
 import { NlriType } from '../../protocols/bgp/ls/code-point.ts';
 import { NlriScan, PROTOCOL_AND_IDENTIFIER } from '../../protocols/bgp/ls/nlri-scan.ts';
-import type { TopologyObject } from './graph.ts';
+import type { TopologyObject } from './graph-object.ts';
 import { latin1 } from './identity.ts';
 
 export interface HalfLink {

@@ -2,7 +2,8 @@
  * The objects of a graph by kind and id. It follows the graph: what came or went since the last look is sorted in, so
  * that one flap in a network of 10,000 routers does not cost the sorting of all.
  */
-import type { TopologyGraph, TopologyNode, TopologyObject } from './graph.ts';
+import type { TopologyGraph } from './graph.ts';
+import type { TopologyNode, TopologyObject } from './graph-object.ts';
 import type { ObjectKind } from './identity.ts';
 
 /** An advertised object, or a node that only links name. */

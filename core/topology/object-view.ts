@@ -6,7 +6,9 @@ import type { NodeDescriptor } from '../../protocols/bgp/ls/descriptor.ts';
 import { type DecodedNlri, decodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import { formatHex } from '../../protocols/bgp/ls/text.ts';
 import type { Copy } from './adj-rib-in.ts';
-import type { GraphPeer, TopologyGraph, TopologyNode, TopologyObject } from './graph.ts';
+import type { TopologyGraph } from './graph.ts';
+import type { TopologyNode, TopologyObject } from './graph-object.ts';
+import type { GraphPeer } from './graph-peer.ts';
 
 export type JsonObject = Record<string, unknown>;
 

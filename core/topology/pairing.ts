@@ -3,7 +3,7 @@
  * the other: they are found by addresses, by link identifiers, or by being the only two left.
  */
 import { ProtocolId } from '../../protocols/bgp/ls/code-point.ts';
-import type { TopologyObject } from './graph.ts';
+import type { TopologyObject } from './graph-object.ts';
 import { type HalfLink, readHalfLink } from './half-link.ts';
 
 export type PairedBy = 'addresses' | 'identifiers' | 'single-candidate' | 'nodes';

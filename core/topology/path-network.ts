@@ -2,7 +2,8 @@
  * The topology as paths see it: numbered nodes, and the links that work both ways as edges in compressed sparse rows
  * (the edges of node n are those from `offsets[n]` to `offsets[n + 1]`), with one typed array for each property.
  */
-import type { TopologyGraph, TopologyNode, TopologyObject } from './graph.ts';
+import type { TopologyGraph } from './graph.ts';
+import type { TopologyNode, TopologyObject } from './graph-object.ts';
 import {
   EXCLUDED,
   NO_TRANSIT,

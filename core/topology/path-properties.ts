@@ -8,7 +8,8 @@ import type { LinkStateAttributes } from '../../protocols/bgp/ls/attributes.ts';
 import { isIsis, isOspf, ProtocolId } from '../../protocols/bgp/ls/code-point.ts';
 import type { LinkDescriptor } from '../../protocols/bgp/ls/descriptor.ts';
 import { decodeNlri } from '../../protocols/bgp/ls/nlri.ts';
-import type { TopologyGraph, TopologyNode, TopologyObject } from './graph.ts';
+import type { TopologyGraph } from './graph.ts';
+import type { TopologyNode, TopologyObject } from './graph-object.ts';
 
 export type PathMetric = 'igp' | 'te' | 'delay' | 'hops';
 

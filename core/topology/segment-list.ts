@@ -7,7 +7,8 @@ import type { LinkStateAttributes } from '../../protocols/bgp/ls/attributes.ts';
 import { isIsis } from '../../protocols/bgp/ls/code-point.ts';
 import type { PrefixDescriptor, Srv6SidDescriptor } from '../../protocols/bgp/ls/descriptor.ts';
 import { type DecodedNlri, decodeNlri } from '../../protocols/bgp/ls/nlri.ts';
-import type { TopologyGraph, TopologyNode, TopologyObject } from './graph.ts';
+import type { TopologyGraph } from './graph.ts';
+import type { TopologyNode, TopologyObject } from './graph-object.ts';
 import type { PathNetwork } from './path-network.ts';
 import type { ShortestPaths } from './shortest-path.ts';
 

@@ -1,6 +1,7 @@
 /** The counts of `GET /api/topology`. */
 import { NlriType } from '../../protocols/bgp/ls/code-point.ts';
-import type { GraphPeer, TopologyGraph } from './graph.ts';
+import type { TopologyGraph } from './graph.ts';
+import type { GraphPeer } from './graph-peer.ts';
 import { type JsonObject, time } from './object-view.ts';
 
 /** The whole topology in numbers; `now` in milliseconds. */

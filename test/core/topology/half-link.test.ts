@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TopologyObject } from '../../../core/topology/graph.ts';
+import { TopologyObject } from '../../../core/topology/graph-object.ts';
 import { readHalfLink } from '../../../core/topology/half-link.ts';
 import { objectKey } from '../../../core/topology/identity.ts';
 import type { LinkDescriptor } from '../../../protocols/bgp/ls/descriptor.ts';
