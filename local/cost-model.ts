@@ -176,9 +176,12 @@ function metricsOf(inputs: CostInputs): number {
   return all.filter(({ reported }) => reported === 'always').length + (inputs.devices > 0 ? 2 : 0);
 }
 
+/** Principals whose errors no alarm watches: the worker is no function, and CloudFormation itself tells of the set-up. */
+const WITHOUT_ALARM: readonly string[] = ['worker', 'setup'];
+
 /** An alarm costs for each metric that it watches: those over every function, once a function. */
-function alarmMetrics(): number {
-  const functions = Object.keys(GRANTS).filter((name) => name !== 'worker').length;
+export function alarmMetrics(): number {
+  const functions = Object.keys(GRANTS).filter((name) => !WITHOUT_ALARM.includes(name)).length;
   const alarms: readonly Alarm[] = ALARMS;
   return alarms.reduce(
     (sum, { dimensions }) =>

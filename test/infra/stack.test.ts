@@ -7,9 +7,11 @@ import { ALARMS } from '../../contract/alarms.ts';
 import { ENV } from '../../contract/env.ts';
 import { GRANTS, type Principal } from '../../contract/grants.ts';
 import { QUEUES } from '../../contract/queues.ts';
-import { PREFIXES } from '../../contract/routes.ts';
+import { PREFIXES, ROUTES } from '../../contract/routes.ts';
 import { ACKNOWLEDGED } from '../../infra/acknowledged.ts';
 import { bundleAll } from '../../infra/bundle.ts';
+import { alarmMetrics } from '../../local/cost-model.ts';
+import { routeOf } from '../../local/gateway-event.ts';
 import { resourcesOf, type Synthesis, statementsOf, synthesize, type TemplateResource } from './synthesis.ts';
 
 /** Changing one of these throws away what the resource holds: that needs a migration, not a new line here. */
@@ -196,6 +198,36 @@ describe('what runs', () => {
     expect(routes.sort()).toEqual([...expected, '$default'].sort());
   });
 
+  it('takes each operation of the OpenAPI document to the function that the contract and the local gateway name', () => {
+    const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
+    const documented = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const integrations = new Map(
+      resourcesOf(production.service, 'AWS::ApiGatewayV2::Integration').map(({ id, properties }) => [
+        id,
+        properties.IntegrationUri['Fn::GetAtt'][0] as string,
+      ]),
+    );
+    const deployed = new Map(
+      resourcesOf(production.service, 'AWS::ApiGatewayV2::Route').map(({ properties }) => {
+        const integration = properties.Target['Fn::Join'][1].find(
+          (part: unknown) => typeof part === 'object',
+        ).Ref;
+        return [properties.RouteKey as string, integrations.get(integration) ?? ''];
+      }),
+    );
+    expect(documented.sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+    for (const { method, path, function: name } of ROUTES) {
+      const local = routeOf(path.replaceAll(/\{\w+\}/g, '1'));
+      expect(local.function, `${method} ${path} on a laptop`).toBe(name);
+      const pascal = name.replace(/^[a-z]/, (letter) => letter.toUpperCase());
+      expect(deployed.get(local.routeKey), `${method} ${path} in AWS`).toMatch(
+        new RegExp(`^Api${pascal}Function`),
+      );
+    }
+  });
+
   it('logs each request without its headers and throttles all of them together', () => {
     const stage = resourcesOf(production.service, 'AWS::ApiGatewayV2::Stage')[0]?.properties;
     expect(stage.DefaultRouteSettings).toEqual({ ThrottlingBurstLimit: 200, ThrottlingRateLimit: 100 });
@@ -266,6 +298,7 @@ describe('the alarms', () => {
     }
     const functions = alarms().filter(({ properties }) => properties.Namespace === 'AWS/Lambda');
     expect(functions).toHaveLength(2 * (PRINCIPALS.length - 2));
+    expect(alarms(), 'what the cost model counts').toHaveLength(alarmMetrics());
   });
 
   it('watch what the functions and the worker write under the name of the stack', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { formatCost, readCostInputs } from '../../local/cost.ts';
 import { monthlyCost, NOTHING } from '../../local/cost-model.ts';
@@ -24,6 +25,17 @@ describe('a month', () => {
     expect(total([...SMALL, '--batch'])).toBeLessThan(total(SMALL));
     expect(total([...SMALL, '--network', 'private-nat'])).toBeGreaterThan(total(SMALL) + 28);
     expect(total([...SMALL, '--network', 'private'])).toBeGreaterThan(total(SMALL) + 60);
+  });
+
+  it('costs what docs/cost.md says', () => {
+    const page = readFileSync('docs/cost.md', 'utf8');
+    const rows = { empty: [], filled: SMALL, 'filled, `--batch`': [...SMALL, '--batch'] };
+    for (const [name, argv] of Object.entries(rows)) {
+      const dollars = ['public', 'private-nat', 'private'].map(
+        (network) => `$${total([...argv, '--network', network]).toFixed(2)}`,
+      );
+      expect(page).toContain(`| ${name} | ${dollars.join(' | ')} |`);
+    }
   });
 
   it('names the option that is wrong', () => {
