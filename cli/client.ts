@@ -167,6 +167,7 @@ export class ApiClient {
       return await this.options.exchange(request, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      if (error instanceof Failure) throw error;
       const isTimeout = error instanceof TimedOut;
       const sentence = isTimeout
         ? `${request.url.host} gave ${error.message}`

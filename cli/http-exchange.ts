@@ -3,6 +3,8 @@ import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import * as tls from 'node:tls';
 import { gunzipSync } from 'node:zlib';
+import { proxyAddress, proxyAuthorization, proxyFor } from './proxy.ts';
+import { TunnelAgent } from './tunnel-agent.ts';
 
 export interface HttpRequest {
   readonly method: string;
@@ -37,26 +39,43 @@ export interface ExchangeOptions {
   readonly ca: string | undefined;
   readonly timeoutMilliseconds: number;
   readonly connections: number;
+  /** Names the proxies. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** Keeps connections open between requests; they do not keep the process alive. */
 export function httpExchange(options: ExchangeOptions): Exchange {
   const pool = { keepAlive: true, maxSockets: options.connections };
   const ca = trusted(options.ca);
-  const agents = {
-    'http:': new HttpAgent(pool),
-    'https:': new HttpsAgent({ ...pool, ...(ca === undefined ? {} : { ca }) }),
+  const securePool = { ...pool, ...(ca === undefined ? {} : { ca }) };
+  const agents = { 'http:': new HttpAgent(pool), 'https:': new HttpsAgent(securePool) };
+  const tunnels = new Map<string, TunnelAgent>();
+  /** How a URL is reached: which pool of connections, and what else the request says. */
+  const way = (url: URL, headers: HttpRequest['headers']): RequestOptions => {
+    const proxy = proxyFor(url, options.environment);
+    if (url.protocol === 'https:') {
+      if (proxy === undefined) return { agent: agents['https:'], headers };
+      const tunnel = tunnels.get(proxy.href) ?? new TunnelAgent(proxy, securePool);
+      tunnels.set(proxy.href, tunnel);
+      return { agent: tunnel, headers };
+    }
+    if (proxy === undefined) return { agent: agents['http:'], headers };
+    // The absolute form is what a proxy takes (RFC 9112 §3.2.2).
+    return {
+      agent: agents['http:'],
+      ...proxyAddress(proxy),
+      path: url.href,
+      headers: { ...headers, host: url.host, ...proxyAuthorization(proxy) },
+    };
   };
   return (request, signal) =>
     new Promise((resolve, reject) => {
       const isTls = request.url.protocol === 'https:';
+      const length =
+        request.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(request.body)) };
       const settings: RequestOptions = {
+        ...way(request.url, { ...request.headers, ...length }),
         method: request.method,
-        agent: isTls ? agents['https:'] : agents['http:'],
-        headers: {
-          ...request.headers,
-          ...(request.body === undefined ? {} : { 'content-length': Buffer.byteLength(request.body) }),
-        },
         signal,
       };
       const outgoing = isTls ? httpsRequest(request.url, settings) : httpRequest(request.url, settings);

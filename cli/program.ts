@@ -98,6 +98,7 @@ async function run(input: ProgramInput, hidden: Set<string>): Promise<ExitCode> 
   const clientOf = (signal: AbortSignal) =>
     networkClient({
       ...settings,
+      environment: input.environment,
       signal,
       onWait: (sentence) => terminal.say(wrapped(`graticule: ${sentence}`, terminal.columns, '  ')),
     });

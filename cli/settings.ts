@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { EXIT, Failure } from './exit-code.ts';
+import { isLoopback } from './loopback.ts';
 
 export type OutputFormat = 'table' | 'json';
 
@@ -152,10 +153,6 @@ function parseUrl({ value, from }: { value: string; from: string }): URL {
     throw usage(`the URL from ${from} holds a user or password; the token has its own setting`);
   if (url.search !== '' || url.hash !== '') throw usage(`the URL from ${from} has a query or a fragment`);
   return url;
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 function readText(path: string, from: string): string {

@@ -1,5 +1,8 @@
+import { ProxyFailed } from './tunnel-agent.ts';
+
 /** Why no answer came, as a sentence that says what to look at. */
 export function unreachableSentence(error: unknown, url: URL): string {
+  if (error instanceof ProxyFailed) return error.message;
   const { code, message } = firstError(error);
   const at = url.host;
   const known: Readonly<Record<string, string>> = {

@@ -1,3 +1,4 @@
+import { Refusal } from '../client.ts';
 import { type Command, type CommandContext, cell, objects, takeWords } from '../command.ts';
 import { EXIT, Failure } from '../exit-code.ts';
 import { formatJsonLine, type Json, type JsonObject } from '../json-text.ts';
@@ -24,11 +25,18 @@ export const watchCommand: Command = {
       return EXIT.ok;
     }
     let version = typeof context.flags['since'] === 'string' ? context.flags['since'] : '';
-    if (version === '') version = cell((await context.client.get('/api/topology')).json, 'version');
+    if (version === '') version = await versionNow(context);
+    let isFresh = false;
     for (;;) {
-      const query = new URLSearchParams({ since: version, wait: String(WAIT_SECONDS) });
-      const { json } = await context.client.get(`/api/topology/changes?${query}`);
-      const answer = json as JsonObject | undefined;
+      const answer = await changesAfter(context, version);
+      if (answer === 'expired') {
+        if (isFresh) throw new Failure('the log does not reach back to the version of now', EXIT.refused);
+        say(context, 'that version is no longer in the log; changes were missed, and it goes on from now');
+        version = await versionNow(context);
+        isFresh = true;
+        continue;
+      }
+      isFresh = false;
       const next = answer?.['to'];
       if (typeof next !== 'string') throw new Failure('the answer names no version', EXIT.refused);
       for (const change of objects((answer?.['changes'] ?? []) as readonly Json[]))
@@ -37,6 +45,29 @@ export const watchCommand: Command = {
     }
   },
 };
+
+async function versionNow({ client }: CommandContext): Promise<string> {
+  return cell((await client.get('/api/topology')).json, 'version');
+}
+
+/** On standard error, so that a program that reads the changes is not disturbed. */
+function say({ terminal }: CommandContext, sentence: string): void {
+  terminal.say(wrapped(`graticule: ${sentence}`, terminal.columns, '  '));
+}
+
+/** What has changed after a version, once something has; `expired` when the log no longer reaches back to it. */
+async function changesAfter(
+  { client }: CommandContext,
+  version: string,
+): Promise<JsonObject | undefined | 'expired'> {
+  const query = new URLSearchParams({ since: version, wait: String(WAIT_SECONDS) });
+  try {
+    return (await client.get(`/api/topology/changes?${query}`)).json as JsonObject | undefined;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 410) return 'expired';
+    throw error;
+  }
+}
 
 function printChange({ terminal, settings }: CommandContext, change: JsonObject): void {
   if (settings.output === 'json') {

@@ -220,6 +220,24 @@ describe('the command line, tried by a new user', () => {
     expect(JSON.parse(runs[1]?.output ?? '')).toEqual([hostile]);
   });
 
+  it('goes on watching from now when the log no longer reaches back, and says so beside the changes', async () => {
+    const change = { action: 'added', kind: 'node', id: 'n.1' };
+    stack = await startFakeStack({
+      'GET /api/topology': { status: 200, body: { version: 'now' } },
+      'GET /api/topology/changes?since=old&wait=20': problem(410, 'version-expired', 'read it anew'),
+      'GET /api/topology/changes?since=now&wait=20': { status: 200, body: { to: 'next', changes: [change] } },
+      'GET /api/topology/changes?since=next&wait=20': problem(400, 'invalid-query', 'enough'),
+    });
+    const argv = ['watch', '--since', 'old', '--url', stack.url, '-o', 'json'];
+    expect(await runCli(argv, { environment: { GRATICULE_API_TOKEN: 'grt_x' } })).toEqual({
+      code: 1,
+      output: `${JSON.stringify(change)}\n`,
+      errors:
+        'graticule: that version is no longer in the log; changes were missed, and it goes on from now\n' +
+        'graticule: enough\n',
+    });
+  });
+
   it('ends with 130 at Ctrl-C, at once, and quietly when nobody reads on', async () => {
     const server = (await import('node:http')).createServer();
     const waiting = await startFakeStack({}, { server });
