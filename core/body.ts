@@ -71,7 +71,8 @@ function memberErrors(issue: z.core.$ZodIssue, schema: z.ZodObject, body: unknow
       detail: unknownMemberDetail(key, known),
     }));
   }
-  const member = path.at(-1) ?? 'the body';
+  const [last = 'the body', list] = path.toReversed();
+  const member = typeof issue.path.at(-1) === 'number' ? `${list}[${last}]` : last;
   const value = valueAt(body, path);
   const legal = metaAt(schema, path)?.legal;
   const code = codeOf(issue, value);

@@ -101,7 +101,7 @@ export const fieldBody = z.strictObject({
 });
 
 export const fieldOrder = z.strictObject({
-  'field-ids': z.array(z.int()).meta({ legal: 'a list of field ids' }),
+  'field-ids': z.array(z.int().meta({ legal: "a field's id" })).meta({ legal: 'a list of field ids' }),
 });
 
 /** A network operating system's name as devices have it. */

@@ -2,22 +2,27 @@ import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { validateBody } from '../../core/body.ts';
 import { deviceConfiguration } from '../../core/device.ts';
-import { modelCreation, modelImport } from '../../core/model.ts';
+import { fieldOrder, modelCreation, modelImport } from '../../core/model.ts';
 import { peerConfiguration } from '../../core/peer.ts';
-import { Problem } from '../../core/problem.ts';
+import { type MemberError, Problem } from '../../core/problem.ts';
 import { subscriptionConfiguration } from '../../core/subscription.ts';
 import { webhookRequest } from '../../core/webhook.ts';
 
-/** What a body is refused with: pairs of pointer and code. */
-function refusals(schema: z.ZodObject, body: unknown): string[] {
+function errorsOf(schema: z.ZodObject, body: unknown): readonly MemberError[] {
   try {
     validateBody(schema, [], body);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return (error.extras.errors ?? []).map(({ pointer, code }) => `${pointer} ${code}`).sort();
+    return error.extras.errors ?? [];
   }
   return [];
 }
+
+/** What a body is refused with: pairs of pointer and code. */
+const refusals = (schema: z.ZodObject, body: unknown): string[] =>
+  errorsOf(schema, body)
+    .map(({ pointer, code }) => `${pointer} ${code}`)
+    .sort();
 
 const PEER = { name: 'rr', 'peer-address': '192.0.2.1', 'user-peer-as': '65001' };
 
@@ -89,6 +94,18 @@ describe('a refused body is told of everything at once: a rule among members', (
       '/active immutable',
       '/fields immutable',
       '/name wrong-type',
+    ]);
+  });
+});
+
+describe('what is wrong with a member of a list', () => {
+  it('is told with the list and the place in it', () => {
+    expect(errorsOf(fieldOrder, { 'field-ids': [1, '2'] })).toEqual([
+      {
+        pointer: '/field-ids/1',
+        code: 'wrong-type',
+        detail: "field-ids[1] is a field's id, not a string",
+      },
     ]);
   });
 });
