@@ -7,6 +7,9 @@ import type { TopologyObject } from './graph-object.ts';
 import type { Journal } from './journal.ts';
 import { type JsonObject, stringifyExactly, time } from './object-view.ts';
 
+/** The id of an object of any kind. */
+export const OBJECT_ID_PATTERN = '^[nlpscu]\\.[A-Za-z0-9_-]{22}$';
+
 export const EVENT_PARAMETERS = ['limit', 'after', 'since', 'peer', 'id'];
 
 const MOST_EVENTS = 1_000;
@@ -38,12 +41,15 @@ export function parseEventQuery(parameters: URLSearchParams): EventQuery {
   const peer = parameters.get('peer');
   if (peer !== null && !/^[1-9]\d{0,14}$/.test(peer))
     throw new Problem('invalid-query', 'peer is the id of a peer');
+  const id = parameters.get('id') ?? undefined;
+  if (id !== undefined && !new RegExp(OBJECT_ID_PATTERN).test(id))
+    throw new Problem('invalid-query', 'id is the id of an object');
   return {
     limit: Number(limit),
     after: parameters.get('after') ?? undefined,
     since: sinceTime,
     peerId: peer === null ? undefined : Number(peer),
-    objectId: parameters.get('id') ?? undefined,
+    objectId: id,
   };
 }
 

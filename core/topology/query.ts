@@ -1,6 +1,7 @@
 /** What a list of topology objects can be asked for, and which objects answer. */
 
 import type { LinkStateAttributes } from '../../protocols/bgp/ls/attributes.ts';
+import { protocolName } from '../../protocols/bgp/ls/code-point.ts';
 import type { NodeDescriptor, PrefixDescriptor } from '../../protocols/bgp/ls/descriptor.ts';
 import { type DecodedNlri, decodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import { Problem } from '../problem.ts';
@@ -35,6 +36,14 @@ export const LIST_PARAMETERS: Readonly<Record<ObjectKind, readonly string[]>> = 
   unknown: ['stale', 'peer', 'raw', 'limit', 'after'],
 };
 
+const NAMED_PROTOCOLS = Array.from({ length: 256 }, (_, code) => protocolName(code)).filter(
+  (name) => !name.startsWith('protocol-'),
+);
+
+/** Every value that an object's `protocol` can have, and the ids of nodes: what is none is a typo, not a question. */
+export const PROTOCOL_PATTERN = `^(${NAMED_PROTOCOLS.join('|')}|protocol-(0|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]))$`;
+export const NODE_ID_PATTERN = '^n\\.[A-Za-z0-9_-]{22}$';
+
 export interface ObjectQuery {
   readonly protocol?: string;
   readonly identifier?: bigint;
@@ -65,8 +74,15 @@ export function parseObjectQuery(parameters: URLSearchParams): ObjectQuery {
   if (raw !== 'true' && raw !== 'false') return refuse('raw', 'true or false');
   const family = parameters.get('family');
   if (family !== null && family !== 'ipv4' && family !== 'ipv6') return refuse('family', 'ipv4 or ipv6');
+  const protocol = parameters.get('protocol') ?? undefined;
+  if (protocol !== undefined && !new RegExp(PROTOCOL_PATTERN).test(protocol)) {
+    return refuse('protocol', `${NAMED_PROTOCOLS.join(', ')} or protocol-<n>`);
+  }
+  const node = parameters.get('node') ?? undefined;
+  if (node !== undefined && !new RegExp(NODE_ID_PATTERN).test(node))
+    return refuse('node', 'the id of a node');
   return withoutUndefined({
-    protocol: parameters.get('protocol') ?? undefined,
+    protocol,
     identifier: identifier === null ? undefined : BigInt(identifier),
     as: integer(parameters, 'as', 0, 4_294_967_295),
     routerId: parameters.get('router-id')?.toLowerCase(),
@@ -75,7 +91,7 @@ export function parseObjectQuery(parameters: URLSearchParams): ObjectQuery {
     stale,
     peerId: integer(parameters, 'peer', 1, 999_999_999_999_999),
     raw: raw === 'true',
-    node: parameters.get('node') ?? undefined,
+    node,
     family: family ?? undefined,
     prefix: prefixParameter(parameters, 'prefix', 'a prefix, as 10.0.0.0/24'),
     contains: prefixParameter(parameters, 'contains', 'an address or a prefix'),

@@ -1,3 +1,4 @@
+import { OBJECT_ID_PATTERN } from '../../core/topology/events.ts';
 import {
   linkAnswer,
   nodeAnswer,
@@ -7,7 +8,8 @@ import {
   srv6SidAnswer,
   unknownAnswer,
 } from '../../core/topology/object-answer.ts';
-import { LIST_PARAMETERS } from '../../core/topology/query.ts';
+import { AVOID_PATTERN } from '../../core/topology/path-query.ts';
+import { LIST_PARAMETERS, NODE_ID_PATTERN, PROTOCOL_PATTERN } from '../../core/topology/query.ts';
 import { ROUTER_PARAMETERS } from '../../core/topology/router-view.ts';
 import {
   changesAnswer,
@@ -21,7 +23,10 @@ import type { NamedSchema, OperationDocument, OperationDocuments, QueryParameter
 const text = { type: 'string' };
 
 const FILTERS: Readonly<Record<string, QueryParameter>> = {
-  protocol: { description: 'As in `protocol`: `isis-level-2`, `ospfv2`, …', schema: text },
+  protocol: {
+    description: 'As in `protocol`: `isis-level-2`, `ospfv2`, …',
+    schema: { type: 'string', pattern: PROTOCOL_PATTERN },
+  },
   identifier: {
     description: 'The NLRI’s Identifier (RFC 9552 §5.2)',
     schema: { type: 'string', pattern: '^[0-9]{1,20}$' },
@@ -44,7 +49,7 @@ const FILTERS: Readonly<Record<string, QueryParameter>> = {
   },
   node: {
     description: 'The id of a node: either end of a link, or whose prefix, SID or policy it is',
-    schema: text,
+    schema: { type: 'string', pattern: NODE_ID_PATTERN },
   },
   family: { description: 'Of a prefix', schema: { type: 'string', enum: ['ipv4', 'ipv6'] } },
   prefix: {
@@ -162,7 +167,10 @@ export const TOPOLOGY_OPERATIONS: OperationDocuments = {
       'include-any': mask('Links need one of these administrative groups'),
       'include-all': mask('Links need all of these administrative groups'),
       'exclude-any': mask('Links have none of these administrative groups'),
-      avoid: { description: 'Ids of nodes and links, joined by commas', schema: text },
+      avoid: {
+        description: 'Ids of nodes and links, joined by commas',
+        schema: { type: 'string', pattern: AVOID_PATTERN },
+      },
     },
     answer: {
       status: 200,
@@ -208,7 +216,7 @@ export const TOPOLOGY_OPERATIONS: OperationDocuments = {
         description: 'Only what this peer told',
         schema: { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
       },
-      id: { description: 'Only of this object', schema: text },
+      id: { description: 'Only of this object', schema: { type: 'string', pattern: OBJECT_ID_PATTERN } },
     },
     answer: {
       status: 200,
