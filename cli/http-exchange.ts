@@ -76,17 +76,27 @@ export function httpExchange(options: ExchangeOptions): Exchange {
       const settings: RequestOptions = {
         ...way(request.url, { ...request.headers, ...length }),
         method: request.method,
-        signal,
       };
       const outgoing = isTls ? httpsRequest(request.url, settings) : httpRequest(request.url, settings);
-      const timer = setTimeout(
-        () => outgoing.destroy(new TimedOut(options.timeoutMilliseconds / 1000)),
-        options.timeoutMilliseconds,
-      );
-      const fail = (error: Error) => {
+      const settle = () => {
         clearTimeout(timer);
+        signal.removeEventListener('abort', interrupt);
+      };
+      const fail = (error: Error) => {
+        settle();
         reject(error);
       };
+      // A request that still waits for its connection, which a proxy may never give it, says nothing when it is destroyed.
+      const giveUp = (error: Error) => {
+        fail(error);
+        outgoing.destroy(error);
+      };
+      const timer = setTimeout(
+        () => giveUp(new TimedOut(options.timeoutMilliseconds / 1000)),
+        options.timeoutMilliseconds,
+      );
+      const interrupt = () => giveUp(signal.reason as Error);
+      signal.addEventListener('abort', interrupt, { once: true });
       outgoing.once('error', fail);
       outgoing.once('response', (incoming) => {
         const parts: Buffer[] = [];
@@ -98,7 +108,7 @@ export function httpExchange(options: ExchangeOptions): Exchange {
         });
         incoming.once('error', fail);
         incoming.once('end', () => {
-          clearTimeout(timer);
+          settle();
           try {
             const body = Buffer.concat(parts);
             const isGzip = incoming.headers['content-encoding'] === 'gzip' && body.length > 0;

@@ -34,6 +34,8 @@ export class TunnelAgent extends HttpsAgent {
       path: at,
       headers: { host: at, ...proxyAuthorization(proxy) },
     });
+    // The request that wants the connection has its own time limit, and keeps the process until then; this does not.
+    asked.once('socket', (socket) => socket.unref());
     asked.once('connect', ({ statusCode }, socket) => {
       if (statusCode === 200) {
         settled(null, tlsConnect({ ...options, socket }));

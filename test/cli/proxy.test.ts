@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../cli/exit-code.ts';
 import { proxyFor } from '../../cli/proxy.ts';
-import { type FakeStack, runCli, startFakeStack } from '../support/cli.ts';
+import { type FakeStack, runCli, startCli, startFakeStack } from '../support/cli.ts';
 
 const TLS = join(import.meta.dirname, '../vectors/tls');
 const read = (name: string) => readFileSync(join(TLS, name));
@@ -110,6 +110,20 @@ describe('a proxy', () => {
       code: 2,
       output: '',
       errors: 'graticule: HTTPS_PROXY is no proxy as http://host:port\n',
+    });
+  });
+
+  it('that never answers keeps nobody longer than the time-out', async () => {
+    const server = createServer().on('connect', () => {});
+    await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+    proxy = server;
+    const HTTPS_PROXY = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const run = startCli(['peers', '--url', 'https://elsewhere.example', '--timeout', '1'], {
+      environment: { GRATICULE_API_TOKEN: 'grt_x', HTTPS_PROXY },
+    });
+    expect(await run.ended).toMatchObject({
+      code: 3,
+      errors: 'graticule: elsewhere.example gave no answer within 1 s\n',
     });
   });
 
