@@ -1,39 +1,7 @@
 import * as z from 'zod';
-import { count, everyOf, integerId, time } from './answer.ts';
-import type { Fault, FaultCode, RawUpdate } from './live-test.ts';
+import { count, integerId, time } from './answer.ts';
+import { FAULT_CODES, type Fault, type RawUpdate } from './live-test.ts';
 import { PROTOCOLS } from './model.ts';
-
-const FAULT_CODES = everyOf<FaultCode>()([
-  'no-settings',
-  'blocked-address',
-  'dns',
-  'connection-refused',
-  'unreachable',
-  'timeout',
-  'tls-untrusted',
-  'tls-name-mismatch',
-  'tls-not-spoken',
-  'authentication',
-  'permission',
-  'unimplemented',
-  'invalid-path',
-  'unknown-origin',
-  'path-not-found',
-  'encoding-unsupported',
-  'no-updates',
-  'stream-not-closed',
-  'too-large',
-  'protocol-error',
-  'snmp-no-response',
-  'snmp-unknown-user',
-  'snmp-wrong-digest',
-  'snmp-decryption',
-  'snmp-not-in-time-window',
-  'snmp-engine-changed',
-  'snmp-no-such-object',
-  'snmp-oid-not-increasing',
-  'snmp-agent-restarted',
-]);
 
 const fault = z.strictObject({
   code: z.enum(FAULT_CODES),

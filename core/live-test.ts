@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { GNMI_FAULT_CODES, type GnmiFaultCode } from '../protocols/gnmi/grpc-status.ts';
+import { SNMP_FAULT_CODES, type SnmpFaultCode } from '../protocols/snmp/fault.ts';
 
 export const liveTestBody = z.strictObject({
   'device-id': z.int().meta({ legal: "a device's id" }),
@@ -17,37 +19,10 @@ export interface LiveTestJob {
 /** What a device gets for one test. */
 export const LIVE_TEST_MILLISECONDS = 20_000;
 
-/** Why a test brought nothing; stable, for programs. */
-export type FaultCode =
-  | 'no-settings'
-  | 'blocked-address'
-  | 'dns'
-  | 'connection-refused'
-  | 'unreachable'
-  | 'timeout'
-  | 'tls-untrusted'
-  | 'tls-name-mismatch'
-  | 'tls-not-spoken'
-  | 'authentication'
-  | 'permission'
-  | 'unimplemented'
-  | 'invalid-path'
-  | 'unknown-origin'
-  | 'path-not-found'
-  | 'encoding-unsupported'
-  | 'no-updates'
-  | 'stream-not-closed'
-  | 'too-large'
-  | 'protocol-error'
-  | 'snmp-no-response'
-  | 'snmp-unknown-user'
-  | 'snmp-wrong-digest'
-  | 'snmp-decryption'
-  | 'snmp-not-in-time-window'
-  | 'snmp-engine-changed'
-  | 'snmp-no-such-object'
-  | 'snmp-oid-not-increasing'
-  | 'snmp-agent-restarted';
+/** Why a test brought nothing; stable, for programs: what each protocol can find, and no others. */
+export const FAULT_CODES = [...new Set([...GNMI_FAULT_CODES, ...SNMP_FAULT_CODES])];
+
+export type FaultCode = GnmiFaultCode | SnmpFaultCode;
 
 export interface Fault {
   readonly code: FaultCode;

@@ -1,6 +1,9 @@
 /** When a cycle of rows closes (design: Cycles). Times are milliseconds of a clock that never goes back. */
 export type CycleRule =
-  /** Closes at a leaf that arrives again, after max(250 ms, interval ÷ 10) of quiet, and when the interval is over. */
+  /**
+   * Closes at a leaf that arrives again, after max(250 ms, interval ÷ 10) of quiet unless more is awaited, and when the
+   * interval is over.
+   */
   | {
       readonly kind: 'sample';
       readonly intervalMilliseconds: number;
@@ -19,6 +22,8 @@ export class CycleClock {
   private firstAt = Number.NaN;
   private lastAt = Number.NaN;
   private isSynced = false;
+  /** Quiet is no end: something that tells apart from the rest has not spoken yet, and the interval bounds the wait. */
+  isMoreAwaited = false;
   private readonly rule: CycleRule;
 
   constructor(rule: CycleRule) {
@@ -60,6 +65,7 @@ export class CycleClock {
       return this.isSynced ? this.firstAt + ON_CHANGE_MILLISECONDS : undefined;
     }
     const { intervalMilliseconds } = this.rule;
+    if (this.isMoreAwaited) return this.firstAt + intervalMilliseconds;
     const quiet = Math.max(250, intervalMilliseconds / 10);
     return Math.min(this.lastAt + quiet, this.firstAt + intervalMilliseconds);
   }

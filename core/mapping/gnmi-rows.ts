@@ -177,6 +177,16 @@ export class GnmiRows {
     this.clock.closed();
   }
 
+  /** The number of the cycle that is open. */
+  get cycleNumber(): number {
+    return this.table.cycleNumber;
+  }
+
+  /** SAMPLE: whether quiet ends a cycle, or somebody has yet to speak in it. */
+  set isMoreAwaited(isAwaited: boolean) {
+    this.clock.isMoreAwaited = isAwaited;
+  }
+
   /** Closes the cycle if its time has come. */
   tick(now: number): void {
     this.now = now;

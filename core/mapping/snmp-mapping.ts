@@ -1,3 +1,4 @@
+import { enumerationOf } from '../../protocols/snmp/enumeration.ts';
 import {
   indexKey,
   indexOf,
@@ -18,6 +19,8 @@ export interface SnmpSlot {
   /** As the mapping has it, for explanations. */
   readonly text: string;
   readonly object: MibObject | undefined;
+  /** UTF-8 of the names of the numbers, where the field wants text and the object is an enumeration. */
+  readonly names: ReadonlyMap<number, Uint8Array> | undefined;
 }
 
 /** Columns that share an index, or all single instances: what one walk's group brings and where it goes. */
@@ -59,7 +62,7 @@ export function compileSnmpMapping(
   const skipped: SkippedPath[] = [];
   const scalars: DraftGroup = { oids: [], slots: [], entry: [], indexed: undefined };
   const tables = new Map<string, DraftGroup>();
-  const counts = fields.map(({ name }, field) => {
+  const counts = fields.map(({ name, type }, field) => {
     const before = slots.length;
     const text = fieldMappings.get(name);
     for (const [alternative, part] of (text === undefined ? [] : splitAlternatives(text)).entries()) {
@@ -70,7 +73,8 @@ export function compileSnmpMapping(
         skipped.push({ field: name, path: part, fault: { code: 'unparsable', detail } });
         continue;
       }
-      const slot = slots.push({ field, alternative, text: part, object: path.object }) - 1;
+      const names = type === 'string' && path.object !== undefined ? numberNames(path.object) : undefined;
+      const slot = slots.push({ field, alternative, text: part, object: path.object, names }) - 1;
       // An index object that cannot be read is in every row's index: the rows fill it from there.
       if (path.object?.kind === 'column' && !path.object.accessible) continue;
       addTo(groupFor(path, scalars, tables), path.oid, slot);
@@ -84,6 +88,11 @@ export function compileSnmpMapping(
     groups: drafts.map((draft, id) => finish(draft, id, drafts)),
     skipped,
   };
+}
+
+function numberNames(object: MibObject): Map<number, Uint8Array> | undefined {
+  const enumeration = enumerationOf(object);
+  return enumeration && new Map([...enumeration].map(([number, name]) => [number, Buffer.from(name)]));
 }
 
 function groupFor(path: ObjectPath, scalars: DraftGroup, tables: Map<string, DraftGroup>): DraftGroup {

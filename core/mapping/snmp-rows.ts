@@ -1,5 +1,4 @@
 import { Tag } from '../../protocols/snmp/ber.ts';
-import { enumerationOf } from '../../protocols/snmp/enumeration.ts';
 import type { MibObject } from '../../protocols/snmp/mib.ts';
 import { decodeIndex } from '../../protocols/snmp/mib-index.ts';
 import { decodeArcs, decodeOid, formatOid } from '../../protocols/snmp/oid.ts';
@@ -56,8 +55,6 @@ export class SnmpRows {
   private readonly table: RowTable;
   private readonly writer: RecordWriter;
   private known: IndexedRows[];
-  /** The names of a slot's numbers, where its field wants text and the object is an enumeration. */
-  private readonly names: ReadonlyArray<ReadonlyMap<number, Uint8Array> | undefined>;
   /** By slot: whether octets are an address that its field wants as text. */
   private readonly isAddress: readonly boolean[];
   /** By group and column, the one slot that takes the value; −1 where there are several. */
@@ -82,9 +79,6 @@ export class SnmpRows {
     );
     this.slotOfColumn = mapping.groups.map(({ slots }) =>
       Int32Array.from(slots, (some) => (some.length === 1 ? (some[0] as number) : -1)),
-    );
-    this.names = mapping.slots.map(({ field, object }) =>
-      object === undefined || mapping.layout.fields[field]?.type !== 'string' ? undefined : namesOf(object),
     );
   }
 
@@ -214,7 +208,7 @@ export class SnmpRows {
     const { table } = this;
     switch (tag) {
       case Tag.integer: {
-        const name = this.names[slot]?.get(lo | 0);
+        const name = this.options.mapping.slots[slot]?.names?.get(lo | 0);
         if (name === undefined) table.set(row, slot, time, VALUE.int, hi, lo, bytes, 0, 0);
         else table.set(row, slot, time, VALUE.string, 0, 0, name, 0, name.length);
         break;
@@ -283,11 +277,6 @@ export class SnmpRows {
       this.table.set(row, slot, time, VALUE.bytes, 0, 0, bytes, start, end);
     }
   }
-}
-
-function namesOf(object: MibObject): Map<number, Uint8Array> | undefined {
-  const enumeration = enumerationOf(object);
-  return enumeration && new Map([...enumeration].map(([number, name]) => [number, Buffer.from(name)]));
 }
 
 function isAddressConvention(convention: string): boolean {

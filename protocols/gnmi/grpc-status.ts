@@ -23,28 +23,31 @@ export const GrpcStatus = {
 /** Stands in a message where the target repeated our password. */
 export const PASSWORD_MASK = '********';
 
-/** The codes of a failed test or stream that gNMI can have (api-shapes, "Fault codes"). */
-export type GnmiFaultCode =
-  | 'no-settings'
-  | 'blocked-address'
-  | 'dns'
-  | 'connection-refused'
-  | 'unreachable'
-  | 'timeout'
-  | 'tls-untrusted'
-  | 'tls-name-mismatch'
-  | 'tls-not-spoken'
-  | 'authentication'
-  | 'permission'
-  | 'unimplemented'
-  | 'invalid-path'
-  | 'unknown-origin'
-  | 'path-not-found'
-  | 'encoding-unsupported'
-  | 'no-updates'
-  | 'stream-not-closed'
-  | 'too-large'
-  | 'protocol-error';
+/** The codes of a failed test or stream that gNMI can have. */
+export const GNMI_FAULT_CODES = [
+  'no-settings',
+  'blocked-address',
+  'dns',
+  'connection-refused',
+  'unreachable',
+  'timeout',
+  'tls-untrusted',
+  'tls-name-mismatch',
+  'tls-not-spoken',
+  'authentication',
+  'permission',
+  'unimplemented',
+  'invalid-path',
+  'unknown-origin',
+  'path-not-found',
+  'encoding-unsupported',
+  'no-updates',
+  'stream-not-closed',
+  'too-large',
+  'protocol-error',
+] as const;
+
+export type GnmiFaultCode = (typeof GNMI_FAULT_CODES)[number];
 
 /** Why an RPC gave nothing. `detail` is for people and may hold the target's own words. */
 export interface GnmiFault {

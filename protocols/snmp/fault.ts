@@ -1,21 +1,29 @@
 /** What can go wrong with a device over SNMP, by the stable codes of the API. */
 
-export type SnmpFaultCode =
-  | 'timeout'
-  | 'unreachable'
-  | 'snmp-no-response'
-  | 'permission'
-  | 'authentication'
-  | 'too-large'
-  | 'protocol-error'
-  | 'snmp-unknown-user'
-  | 'snmp-wrong-digest'
-  | 'snmp-decryption'
-  | 'snmp-not-in-time-window'
-  | 'snmp-engine-changed'
-  | 'snmp-no-such-object'
-  | 'snmp-oid-not-increasing'
-  | 'snmp-agent-restarted';
+/** The codes of a failed test or stream that SNMP can have; the first four come from before anything is sent. */
+export const SNMP_FAULT_CODES = [
+  'no-settings',
+  'blocked-address',
+  'dns',
+  'invalid-path',
+  'timeout',
+  'unreachable',
+  'snmp-no-response',
+  'permission',
+  'authentication',
+  'too-large',
+  'protocol-error',
+  'snmp-unknown-user',
+  'snmp-wrong-digest',
+  'snmp-decryption',
+  'snmp-not-in-time-window',
+  'snmp-engine-changed',
+  'snmp-no-such-object',
+  'snmp-oid-not-increasing',
+  'snmp-agent-restarted',
+] as const;
+
+export type SnmpFaultCode = (typeof SNMP_FAULT_CODES)[number];
 
 export interface SnmpFault {
   readonly code: SnmpFaultCode;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SNMP_FAULT_CODES, type SnmpFaultCode } from '../../protocols/snmp/fault.ts';
 import { type Receiver, startReceiver } from '../support/receiver/receiver.ts';
 import type { AgentFaults, AgentUser } from '../support/snmp-agent/agent.ts';
 import { interfaceObjects } from '../support/snmp-agent/tables.ts';
@@ -11,6 +12,7 @@ const MON: AgentUser = {
   auth: { protocol: 'sha-256', password: 'authpass1' },
   priv: { protocol: 'aes-128', password: 'privpass1' },
 };
+const SIGNS_ONLY: AgentUser = { name: 'signs-only', auth: { protocol: 'sha-256', password: 'authpass1' } };
 const V3 = {
   version: 'v3',
   user: 'mon',
@@ -79,7 +81,7 @@ async function startAgent(
   options: Partial<UdpAgentOptions> = {},
 ): Promise<UdpAgent> {
   const objects = interfaceObjects('leaf', INTERFACES);
-  const agent = await new UdpAgent({ objects, users: [MON], ...options }).start();
+  const agent = await new UdpAgent({ objects, users: [MON, SIGNS_ONLY], ...options }).start();
   agent.agent.faults = faults;
   agents.push(agent);
   return agent;
@@ -87,7 +89,8 @@ async function startAgent(
 
 let devices = 0;
 
-async function createDevice(snmp: object, address = '127.0.0.1', labels = {}): Promise<number> {
+/** Without SNMP settings it has some of gNMI. */
+async function createDevice(snmp: object | undefined, address = '127.0.0.1', labels = {}): Promise<number> {
   devices += 1;
   const name = `device${devices}`;
   const { id } = await call('POST', '/api/v1/devices', {
@@ -96,7 +99,7 @@ async function createDevice(snmp: object, address = '127.0.0.1', labels = {}): P
     netos: 'eos',
     labels,
     enabled: true,
-    snmp: { community: 'public', ...snmp },
+    ...(snmp === undefined ? { gnmi: { tls: 'off' } } : { snmp: { community: 'public', ...snmp } }),
   });
   return id;
 }
@@ -245,10 +248,12 @@ describe('a live test over SNMP', () => {
     });
   });
 
-  it('gives each way of failing its own code', async () => {
+  it('gives each way of failing its own code, and no code is left untried', async () => {
     const scalar = await createModel('absent', { name: ['string', '1.3.6.1.4.1.99999.1.0'] });
     const odd = await createModel('odd', { name: ['string', 'NO-SUCH-MIB::thing'] });
-    const cases: ReadonlyArray<readonly [code: string, detail: RegExp, faults: AgentFaults, snmp: object]> = [
+    const cases: ReadonlyArray<
+      readonly [code: SnmpFaultCode, detail: RegExp, faults: AgentFaults, snmp: object]
+    > = [
       ['snmp-no-response', /away.*closed.*community/, {}, { community: 'wrong', ...IMPATIENT }],
       ['snmp-no-response', /away.*closed.*community/, { frozen: true }, IMPATIENT],
       ['snmp-unknown-user', /no user/, {}, { ...V3, user: 'nobody' }],
@@ -268,6 +273,8 @@ describe('a live test over SNMP', () => {
       ['snmp-agent-restarted', /sysUpTime/, { restartsAfter: 2 }, { 'max-repetitions': 1 }],
       ['snmp-agent-restarted', /boots/, { restartsAfter: 4 }, { ...V3, 'max-repetitions': 1 }],
       ['snmp-not-in-time-window', /clock/, { refusesClock: true }, V3],
+      ['authentication', /security level/, {}, { ...V3, user: 'signs-only' }],
+      ['too-large', /single value/, { tooBigAbove: 0 }, {}],
     ];
     const results = await Promise.all(
       cases.map(async ([, , faults, snmp]) => {
@@ -282,12 +289,21 @@ describe('a live test over SNMP', () => {
 
     const agent = await startAgent();
     const healthy = await createDevice({ port: agent.port });
-    expect((await test(healthy, scalar)).error).toMatchObject({ code: 'snmp-no-such-object' });
-    expect((await test(healthy, odd)).error).toMatchObject({ code: 'invalid-path' });
-    const lost = await createDevice({}, 'no-such-host.invalid');
-    expect((await test(lost)).error).toMatchObject({ code: 'dns' });
-    // Without permission to broadcast the kernel refuses to send here.
-    const unreachable = await createDevice({}, '127.255.255.255');
-    expect((await test(unreachable)).error).toMatchObject({ code: 'unreachable' });
+    const others: Partial<Record<SnmpFaultCode, Awaited<ReturnType<typeof test>>>> = {
+      'snmp-no-such-object': await test(healthy, scalar),
+      'invalid-path': await test(healthy, odd),
+      dns: await test(await createDevice({}, 'no-such-host.invalid')),
+      // Without permission to broadcast the kernel refuses to send here.
+      unreachable: await test(await createDevice({}, '127.255.255.255')),
+      'no-settings': await test(await createDevice(undefined)),
+    };
+    for (const [code, { error }] of Object.entries(others)) expect(error).toMatchObject({ code });
+    // The local run may dial what a deployed worker may not: test/worker/snmp/collection.test.ts has that.
+    const tried = new Set<string>([
+      'blocked-address',
+      ...cases.map(([code]) => code),
+      ...Object.keys(others),
+    ]);
+    expect(SNMP_FAULT_CODES.filter((code) => !tried.has(code))).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import { PathIndex } from '../../core/mapping/path-index.ts';
 import { PathNumbers } from '../../core/mapping/path-numbers.ts';
 import { PathArena } from '../../protocols/gnmi/path-arena.ts';
 import type { LiveTester } from '../collection/jobs.ts';
+import { PollSchedule } from '../collection/poll-schedule.ts';
 import type { OpenStream } from '../collection/stream.ts';
 import { deviceGuard, type ReadDeviceSecret, readEndpoint } from './device-endpoint.ts';
 import { DeviceStreams, type DeviceStreamsOptions } from './device-streams.ts';
@@ -23,6 +24,8 @@ export interface GnmiCollectionOptions {
   readonly wallClock: () => number;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonic: () => number;
+  /** When POLL streams ask; its own clock's when omitted. */
+  readonly schedule?: PollSchedule;
   readonly timing?: Pick<
     DeviceStreamsOptions,
     'connectMilliseconds' | 'firstBackoffMilliseconds' | 'longestBackoffMilliseconds'
@@ -45,12 +48,14 @@ export class GnmiCollection {
   readonly #paths = new ArenaPaths(this.#arena);
   readonly #connections = new Map<string, Connection>();
   readonly #numbers = new Map<string, { readonly numbers: PathNumbers; users: number }>();
+  readonly #schedule: PollSchedule;
   #streamCount = 0;
   #isPaused = false;
 
   constructor(options: GnmiCollectionOptions) {
     this.#options = options;
     this.#guard = deviceGuard(options);
+    this.#schedule = options.schedule ?? new PollSchedule();
   }
 
   readonly open: OpenStream = (plan, ports) => {
@@ -62,6 +67,7 @@ export class GnmiCollection {
       ports,
       numbers,
       arena: this.#arena,
+      schedule: this.#schedule,
       name: `${this.#streamCount}`,
       wallClock,
       monotonic,

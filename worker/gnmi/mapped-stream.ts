@@ -1,10 +1,11 @@
 /** One subscription on one device: its RPCs feed one table of rows, whose cycles go out as records. */
-import { nextDueAt, type StreamPlan } from '../../core/collection-plan.ts';
+import type { StreamPlan } from '../../core/collection-plan.ts';
 import { GnmiRows } from '../../core/mapping/gnmi-rows.ts';
 import type { PathNumbers } from '../../core/mapping/path-numbers.ts';
 import type { RecordBatch } from '../../core/record.ts';
 import type { PathArena } from '../../protocols/gnmi/path-arena.ts';
 import { groupSubscriptions } from '../../protocols/gnmi/subscribe.ts';
+import type { PollSchedule } from '../collection/poll-schedule.ts';
 import type { Stream, StreamFigures, StreamPorts } from '../collection/stream.ts';
 import type { StreamState, StreamStatus, WantedStream } from './device-streams.ts';
 import { RowsSink } from './rows-sink.ts';
@@ -24,6 +25,8 @@ export interface MappedStreamOptions {
   readonly ports: StreamPorts;
   readonly numbers: PathNumbers;
   readonly arena: PathArena;
+  /** When POLL streams ask. */
+  readonly schedule: PollSchedule;
   /** Unlike that of any other stream: RPCs are never shared between subscriptions. */
   readonly name: string;
   /** Milliseconds since the epoch. */
@@ -48,6 +51,8 @@ interface Group {
   isAsked: boolean;
   /** Of the cycle that was open when it began. */
   mark: number;
+  /** SAMPLE: the last cycle that it spoke in. */
+  lastCycle: number;
 }
 
 export class MappedStream implements Stream {
@@ -58,8 +63,10 @@ export class MappedStream implements Stream {
   #carrier: StreamCarrier | undefined;
   #isStopped = false;
   #deadline: NodeJS.Timeout | undefined;
-  #poll: NodeJS.Timeout | undefined;
-  #pollDueAt = 0;
+  #unschedule: (() => void) | undefined;
+  /** POLL: the first time to ask came before there was an RPC to ask by. */
+  #isAskOwed = false;
+  #hasAsked = false;
   #duplicates = 0;
   #missedPolls = 0;
   #updatesSeen = 0;
@@ -104,6 +111,7 @@ export class MappedStream implements Stream {
       isSynced: false,
       isAsked: false,
       mark: 0,
+      lastCycle: -1,
     }));
     this.wanted = groups.map((group, position) =>
       this.#wantedOf(group, this.#groups[position] as Group, intervalMilliseconds),
@@ -113,7 +121,11 @@ export class MappedStream implements Stream {
   /** The connection is there; call it once. */
   start(carrier: StreamCarrier): void {
     this.#carrier = carrier;
-    if (this.#options.plan.mode === 'poll') this.#schedulePoll();
+    const { plan, schedule } = this.#options;
+    if (plan.mode === 'poll') {
+      const name = `${plan.subscriptionId}/${plan.device.id}`;
+      this.#unschedule = schedule.every(name, plan.intervalMilliseconds, () => this.#askAll());
+    }
     // A mapping without a path that can be read collects nothing, and nobody need wait for it.
     if (this.#groups.length === 0) queueMicrotask(() => this.#settle());
   }
@@ -168,7 +180,7 @@ export class MappedStream implements Stream {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#deadline);
-    clearTimeout(this.#poll);
+    this.#unschedule?.();
     this.#carrier?.release();
   }
 
@@ -194,6 +206,12 @@ export class MappedStream implements Stream {
   #begun(group: Group): void {
     Object.assign(group, { isOpen: true, isHeard: false, isSynced: false, isAsked: false });
     group.mark = this.#rows.restart();
+    group.lastCycle = group.mark - 1;
+    if (this.#isAskOwed && this.#groups.every(({ isOpen }) => isOpen)) {
+      this.#isAskOwed = false;
+      // Behind the request that begins the RPC.
+      queueMicrotask(() => this.#askAll());
+    }
   }
 
   #heard(group: Group, duplicates: number): void {
@@ -203,8 +221,24 @@ export class MappedStream implements Stream {
     if (updates !== this.#updatesSeen) {
       this.#updatesSeen = updates;
       this.#lastUpdateAt = this.#options.wallClock();
+      if (this.#groups.length > 1) this.#awaitOthers(group);
     }
     this.#watchDeadline();
+  }
+
+  /**
+   * Each RPC samples in its own time: a row that several fill is whole when all have spoken, and they need not speak within
+   * a quarter of a second. One that said nothing in the cycle before is not waited for.
+   */
+  #awaitOthers(group: Group): void {
+    const { cycleNumber } = this.#rows;
+    group.lastCycle = cycleNumber;
+    const isAwaited = this.#groups.some(({ isOpen, lastCycle }) => isOpen && lastCycle === cycleNumber - 1);
+    this.#rows.isMoreAwaited = isAwaited;
+    if (isAwaited || this.#deadline === undefined) return;
+    // It may stand at the end of the interval, which is no longer waited for.
+    clearTimeout(this.#deadline);
+    this.#deadline = undefined;
   }
 
   #synced(group: Group): void {
@@ -272,18 +306,6 @@ export class MappedStream implements Stream {
     }, wait);
   }
 
-  #schedulePoll(): void {
-    const { plan, wallClock } = this.#options;
-    const now = wallClock();
-    const name = `${plan.subscriptionId}/${plan.device.id}`;
-    // A timer may fire a little early: the same due time does not come twice.
-    this.#pollDueAt = nextDueAt(name, plan.intervalMilliseconds, Math.max(now, this.#pollDueAt));
-    this.#poll = setTimeout(() => {
-      this.#askAll();
-      this.#schedulePoll();
-    }, this.#pollDueAt - now);
-  }
-
   #askAll(): void {
     if (this.#groups.some(({ isAsked }) => isAsked)) {
       // Slower than its interval: this round is left out, and said to be.
@@ -296,7 +318,9 @@ export class MappedStream implements Stream {
       const isAnswering = group.isHeard && !group.isSynced;
       if (group.isOpen && !isAnswering) group.isAsked = this.#carrier?.poll(group.key) ?? false;
     }
-    if (!this.#groups.some(({ isAsked }) => isAsked)) this.#missedPolls += 1;
+    if (this.#groups.some(({ isAsked }) => isAsked)) this.#hasAsked = true;
+    else if (this.#hasAsked) this.#missedPolls += 1;
+    else this.#isAskOwed = true;
   }
 
   /** What there is to know at first has been told, or cannot be. */

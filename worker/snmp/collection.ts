@@ -2,11 +2,11 @@
 import { performance } from 'node:perf_hooks';
 import type { StreamPlan } from '../../core/collection-plan.ts';
 import type { LiveTester } from '../collection/jobs.ts';
+import { PollSchedule } from '../collection/poll-schedule.ts';
 import type { OpenStream } from '../collection/stream.ts';
 import { DeviceLink, type LinkPorts, type SnmpConfiguration } from './device-link.ts';
 import { SnmpDriver } from './driver.ts';
 import { snmpTester } from './live-tester.ts';
-import { PollSchedule } from './poll-schedule.ts';
 import { PollStream } from './poll-stream.ts';
 
 interface SharedLink {

@@ -13,7 +13,7 @@ import type { SnmpSession } from '../../protocols/snmp/session.ts';
 import { VarbindTable } from '../../protocols/snmp/varbind-table.ts';
 import { Walk, type WalkOutcome, type WalkStep } from '../../protocols/snmp/walk.ts';
 import type { WalkLimits, WalkPlan } from '../../protocols/snmp/walk-plan.ts';
-import { type Sleeper, TimerWheel } from './timer-wheel.ts';
+import { type Sleeper, TimerWheel } from '../collection/timer-wheel.ts';
 import { type AddressFamily, UdpSockets } from './udp-sockets.ts';
 
 /** Where a device is and how it is spoken to. Its name was resolved and its address checked by the caller. */

@@ -3,11 +3,11 @@ import type { Fault } from '../../core/live-test.ts';
 import { SnmpRows } from '../../core/mapping/snmp-rows.ts';
 import type { RecordBatch } from '../../core/record.ts';
 import type { WalkOutcome } from '../../protocols/snmp/walk.ts';
+import type { PollSchedule } from '../collection/poll-schedule.ts';
 import type { Stream, StreamFigures, StreamPorts } from '../collection/stream.ts';
 import type { DeviceLink } from './device-link.ts';
 import type { SnmpDriver, SnmpTarget } from './driver.ts';
 import { type MappedWalk, mapWalk } from './mapped-walk.ts';
-import type { PollSchedule } from './poll-schedule.ts';
 
 /** Rows of one device and model that are kept and sent; a device with more has those beyond counted as drops. */
 const MAX_ROWS = 100_000;

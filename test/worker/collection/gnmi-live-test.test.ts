@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GrpcStatus } from '../../../protocols/gnmi/grpc-status.ts';
+import { GNMI_FAULT_CODES, GrpcStatus } from '../../../protocols/gnmi/grpc-status.ts';
 import { decryptSecret } from '../../../store/keyring.ts';
 import { JobLoop } from '../../../worker/collection/jobs.ts';
 import { GnmiCollection } from '../../../worker/gnmi/gnmi-collection.ts';
@@ -117,7 +117,7 @@ async function test(
 ): Promise<Body> {
   devices += 1;
   const body = { name: `device-${devices}`, address: '127.0.0.1', netos: 'srlinux', ...members };
-  const { id } = await call('POST', '/api/v1/devices', { ...body, gnmi: { tls: 'off', ...gnmi } });
+  const { id } = await call('POST', '/api/v1/devices', { gnmi: { tls: 'off', ...gnmi }, ...body });
   const mappingId = model.mappings.find((each: Body) => each.netos === mapping).id;
   return call('POST', `/api/v1/models/${model.id}/test`, { 'device-id': id, 'mapping-id': mappingId });
 }
@@ -211,7 +211,7 @@ describe('a live test of gNMI, from the API through the queue to the device and 
     expect(JSON.stringify(answer)).not.toContain('guess');
   });
 
-  it('failed with what keeps a connection from being made', async () => {
+  it('failed with what keeps a connection from being made, or is found before; and no code is left untried', async () => {
     const { ca, server, misnamed } = certificates;
     const plain = await start();
     const secure = await start({ tls: server });
@@ -230,7 +230,10 @@ describe('a live test of gNMI, from the API through the queue to the device and 
       ['dns', [{ port: 1 }, '*', { address: 'no-such-router.invalid' }]],
       ['blocked-address', [{ port: plain.port }, '*', { netos: 'deployed' }]],
       ['invalid-path', [{ port: plain.port }, 'unreadable']],
+      ['no-settings', [{}, '*', { gnmi: null, snmp: {} }]],
     ];
+    const tried = [...byHabit, ...cases].map(([code]) => code);
+    expect(GNMI_FAULT_CODES.filter((code) => !tried.includes(code))).toEqual([]);
     const answers = await Promise.all(cases.map(async ([, asked]) => (await test(...asked)).error?.code));
     expect(answers).toEqual(cases.map(([code]) => code));
   });

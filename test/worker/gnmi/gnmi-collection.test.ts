@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FieldType } from '../../../core/mapping/field-type.ts';
+import { PollSchedule } from '../../../worker/collection/poll-schedule.ts';
 import { GnmiCollection } from '../../../worker/gnmi/gnmi-collection.ts';
 import { addInterfaces } from '../../support/gnmi-target/interfaces.ts';
 import { type PlanOptions, streamPlan } from '../../support/gnmi-target/plan.ts';
@@ -26,8 +27,9 @@ async function start(options: TargetOptions = {}, interfaces = 2) {
   return target;
 }
 
-function startCollection(): GnmiCollection {
+function startCollection(schedule?: PollSchedule): GnmiCollection {
   return new GnmiCollection({
+    ...(schedule === undefined ? {} : { schedule }),
     readSecret: async () => 'secret',
     allowLoopback: true,
     random: () => 1,
@@ -136,6 +138,37 @@ describe('a gNMI stream of the worker', () => {
     expect(cycles.every((cycle) => cycle.length === 2)).toBe(true);
   });
 
+  it('POLL: asks soon for the first time, also when that is before the device can be asked, and then at its phase', async () => {
+    const target = await start();
+    const clock = { now: 50_000_000 };
+    const schedule = new PollSchedule(() => clock.now);
+    const options = {
+      port: target.port,
+      fields: FIELDS,
+      mode: 'poll',
+      intervalMilliseconds: 600_000,
+    } as const;
+    const { stream, cycles } = open(startCollection(schedule), options);
+    // Before a connection can be there.
+    clock.now += 10_000;
+    schedule.advance();
+    await until(
+      'the first poll',
+      () => cycles.length,
+      (count) => count === 1,
+    );
+    clock.now += 290_000;
+    schedule.advance();
+    clock.now += 600_000;
+    schedule.advance();
+    await until(
+      'the next one',
+      () => cycles.length,
+      (count) => count === 2,
+    );
+    expect(stream.figures()).toMatchObject({ cycleIncomplete: 0, rows: 2 });
+  });
+
   it('joins rows over RPCs of two origins, and shows a refused one as the state of the whole', async () => {
     const target = await start({ habits: { refusedOrigin: 'native' } });
     const fields = [
@@ -166,6 +199,38 @@ describe('a gNMI stream of the worker', () => {
       () => together.cycles[0]?.[0]?.data,
       (data) => data?.['mtu'] === 9_000 && data['in-octets'] !== undefined,
     );
+  });
+
+  it('SAMPLE: joins rows over RPCs that sample at different times of the interval', async () => {
+    const target = await start({ habits: { refusedOrigin: 'native' } });
+    const fields = [
+      ['in-octets', 'counter64', `openconfig:${AT}/counters/in-octets`],
+      ['mtu', 'uint16', `native:${AT}/mtu`],
+    ] as const;
+    const { stream, cycles } = open(startCollection(), { port: target.port, fields });
+    await until(
+      'the end of a cycle, which quiet has told',
+      () => cycles.length,
+      (count) => count === 1,
+    );
+    target.habits.refusedOrigin = '';
+    await until(
+      'both RPCs',
+      () => stream.figures().state,
+      (state) => state === 'streaming',
+    );
+    const before = cycles.length;
+    await until(
+      'four cycles',
+      () => cycles.length,
+      (count) => count >= before + 4,
+    );
+    for (const cycle of cycles.slice(before + 2)) {
+      expect(cycle.map(({ key, data }) => [key, ...Object.keys(data)])).toEqual([
+        ['ethernet-1/1', 'in-octets', 'mtu'],
+        ['ethernet-1/2', 'in-octets', 'mtu'],
+      ]);
+    }
   });
 
   it('shares a connection with the other streams of its device, and leaves their RPCs alone when it ends', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nextDueAt } from '../../../core/collection-plan.ts';
-import { PollSchedule } from '../../../worker/snmp/poll-schedule.ts';
+import { PollSchedule } from '../../../worker/collection/poll-schedule.ts';
 
 /** A schedule on a clock that only the test moves. */
 function scheduleAt(start: number) {

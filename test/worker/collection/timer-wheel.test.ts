@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Sleeper, TimerWheel } from '../../../worker/snmp/timer-wheel.ts';
+import { type Sleeper, TimerWheel } from '../../../worker/collection/timer-wheel.ts';
 import { Random, testSeed } from '../../support/random.ts';
 
 const sleeper = (): Sleeper => ({ wakeAt: 0, previous: undefined, next: undefined, slot: -1 });
