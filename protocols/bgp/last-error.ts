@@ -4,7 +4,7 @@
  */
 
 import { CAPABILITY, decodeCapabilities, formatCapability } from './capability.ts';
-import { type BgpError, ERROR_CODE, nameError, OPEN_MESSAGE_SUBCODE } from './error.ts';
+import { type BgpError, CEASE_SUBCODE, ERROR_CODE, nameError, OPEN_MESSAGE_SUBCODE } from './error.ts';
 import type { State } from './fsm.ts';
 import { decodeShutdownText, hardResetReason, type Notification } from './notification.ts';
 import type { PeerSettings } from './peer-settings.ts';
@@ -85,7 +85,17 @@ function lostHow(errno: string): string {
   return `The TCP connection was lost (${errno})`;
 }
 
+/** What daemons cease with who are not configured for us (RFC 4486 §4). */
+const UNCONFIGURED: ReadonlySet<number> = new Set([
+  CEASE_SUBCODE.peerDeconfigured,
+  CEASE_SUBCODE.connectionRejected,
+]);
+
 function receivedHint({ code, subcode, data }: Notification, settings: PeerSettings): string {
+  if (code === ERROR_CODE.holdTimerExpired) return 'the peer heard nothing from us for the hold time';
+  if (code === ERROR_CODE.cease && UNCONFIGURED.has(subcode)) {
+    return `the peer may have no neighbor for our address and AS ${settings.localAs}, or have it shut down`;
+  }
   if (code !== ERROR_CODE.openMessageError) return '';
   switch (subcode) {
     case OPEN_MESSAGE_SUBCODE.badPeerAs:

@@ -136,6 +136,20 @@ describe('a session that dials', () => {
     ]);
   });
 
+  it.each([
+    [6, 3, 'Cease / Peer De-configured (6/3): the peer may have no neighbor for our address and AS 65000'],
+    [6, 5, 'Cease / Connection Rejected (6/5): the peer may have no neighbor for our address and AS 65000'],
+    [4, 0, 'Hold Timer Expired (4/0): the peer heard nothing from us for the hold time'],
+  ])('says what a received %i/%i may come from', (code, subcode, words) => {
+    const stage = new Stage();
+    stage.take(stage.session.start(stage.now()));
+    const connection = stage.lastConnection();
+    stage.take(stage.session.connected(connection, ENDPOINTS, stage.now()));
+    const notification = encodeNotification({ code, subcode, data: new Uint8Array(0) }, 4096);
+    stage.take(stage.session.receive(connection, notification, stage.now()));
+    expect(stage.session.status().lastError).toContain(`NOTIFICATION received: ${words}`);
+  });
+
   it('backs off as after any other refusal while the peer refuses the fewer capabilities too', () => {
     const stage = new Stage();
     stage.take(stage.session.start(stage.now()));
