@@ -13,6 +13,7 @@ import { SubscribeResponseDecoder, viewOf } from '../../protocols/gnmi/subscribe
 import { parseObjectPath, resolveObject } from '../../protocols/snmp/mib.ts';
 import { ArenaPaths, RowsSink } from '../../worker/gnmi/rows-sink.ts';
 import { readCaptures } from '../support/gnmi-captures.ts';
+import { TestStream } from '../support/mapping/stream.ts';
 
 interface Document {
   readonly format: string;
@@ -130,5 +131,30 @@ describe('the ready-made models', () => {
       rows.close();
     }
     expect(data).toMatchObject(expected);
+  });
+
+  it('make a row of each lane of a transceiver, and one of a transceiver without', () => {
+    const document = documents.find(({ name }) => name === 'optics') as Document;
+    const at = '/state/port[port-id=1/1/1]/transceiver/digital-diagnostic-monitoring';
+    const rowsOf = (paths: readonly string[]) => {
+      const mapping = document.mappings.find(({ netos }) => netos === 'sros')?.field_mappings ?? {};
+      const { fields } = document;
+      const stream = new TestStream({ fields, mapping, rule: { kind: 'asked' }, keepsRows: false }, true);
+      for (const path of paths) stream.update(path, { json: '"-2.31"' });
+      stream.rows.close();
+      return stream.cycles.flat().map((text) => {
+        const { key, data } = JSON.parse(text) as { key: string; data: object };
+        return [key, data];
+      });
+    };
+    expect(
+      rowsOf([1, 2].map((lane) => `${at}/lane[lane-id=${lane}]/received-optical-power/current`)),
+    ).toEqual([
+      ['1/1/1,1', { channel: 1, 'input-power': -2.31 }],
+      ['1/1/1,2', { channel: 2, 'input-power': -2.31 }],
+    ]);
+    expect(rowsOf([`${at}/received-optical-power/current`, `${at}/transmit-output-power/current`])).toEqual([
+      ['1/1/1', { 'input-power': -2.31, 'output-power': -2.31 }],
+    ]);
   });
 });
