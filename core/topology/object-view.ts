@@ -78,7 +78,8 @@ export function viewUnadvertisedNode(graph: TopologyGraph, node: TopologyNode): 
     advertised: false,
     attributes: {},
     'unknown-tlvs': [],
-    'attributes-missing': true,
+    // Nobody took an attribute away: nobody told the node (`advertised` says so).
+    'attributes-missing': false,
     stale,
     conflict: null,
     sources: [],

@@ -137,6 +137,7 @@ describe('the topology of one peer', () => {
     const unadvertised = body.filter((node: ApiObject) => !node.advertised);
     expect(unadvertised).toHaveLength(1);
     expect(unadvertised[0].descriptor).toEqual(router(3));
+    expect(unadvertised[0]['attributes-missing'], 'which is for what came without its attribute').toBe(false);
   });
 
   it('has routers, each with its nodes', async () => {
