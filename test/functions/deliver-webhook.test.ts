@@ -86,8 +86,10 @@ describe('the sender', () => {
       headers: { 'X-Key': 'the secret', 'x-lower': 'a b', 'User-Agent': 'mine' },
       'auth-header': 'ApiKey abc=',
     });
+    const before = await bed.settled();
     await bed.collect(1);
-    await bed.settled();
+    const after = await bed.settled();
+    expect(after.records.delivered - before.records.delivered).toBe(1);
     const [request] = receiver.requests;
     expect(request).toMatchObject({ method: 'POST', target: '/status/200?x=1' });
     expect(request?.headers).toEqual([

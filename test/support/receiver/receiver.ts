@@ -16,7 +16,7 @@ export interface ReceivedRequest {
 const BEHAVIOURS: Readonly<Record<string, (socket: Socket, request: ReceivedRequest) => void>> = {
   /** `/status/204`: an answer without a body. */
   status: (socket, { target }) => {
-    const status = target.split('/')[2] ?? '200';
+    const status = target.split(/[/?]/)[2] ?? '200';
     const length = status === '204' ? '' : 'Content-Length: 0\r\n';
     socket.write(`HTTP/1.1 ${status} Whatever\r\nLocation: /elsewhere\r\n${length}\r\n`);
   },
