@@ -16,9 +16,13 @@ export class WordColumns {
 
   /** Where the words of an id are: in this block, from `placeOf` on. Ids are new without gaps, from 0. */
   blockOf(id: number): Uint32Array {
-    const index = id >>> BLOCK_BITS;
-    if (index >= this.blocks.length) this.blocks.push(new Uint32Array(BLOCK * this.width));
-    return this.blocks[index] as Uint32Array;
+    return this.blocks[id >>> BLOCK_BITS] ?? this.newBlock();
+  }
+
+  private newBlock(): Uint32Array {
+    const block = new Uint32Array(BLOCK * this.width);
+    this.blocks.push(block);
+    return block;
   }
 
   placeOf(id: number): number {

@@ -1,5 +1,5 @@
 /**
- * Copying, comparing and hashing runs of octets four at a time, through a DataView: runs here are of 10 to 200 octets,
+ * Copying, comparing and hashing runs of octets four at a time, in the order of most processors, through a DataView: runs here are of 10 to 200 octets,
  * where a loop over octets takes three times as long (400 ns against 130 for an UPDATE's NLRI and attribute), and a
  * view for `set` or a compare costs more than the work itself.
  */
@@ -20,10 +20,13 @@ let lastRead: Uint8Array = new Uint8Array(0);
 let lastView = new DataView(lastRead.buffer);
 
 export function viewOf(bytes: Uint8Array): DataView {
-  if (bytes !== lastRead) {
-    lastRead = bytes;
-    lastView = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  }
+  return bytes === lastRead ? lastView : newView(bytes);
+}
+
+/** Apart, so that asking for the view is short enough to be compiled into whoever asks. */
+function newView(bytes: Uint8Array): DataView {
+  lastRead = bytes;
+  lastView = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return lastView;
 }
 

@@ -212,6 +212,7 @@ export class LinkStateTable {
       }
     }
     const { store } = this;
+    const isFull = store.liveBytes > MOST_BYTES;
     for (let start = fieldStart; start < fieldEnd; ) {
       const end = nlriEnd(octets, start, fieldEnd);
       if (end < 0) {
@@ -223,7 +224,6 @@ export class LinkStateTable {
       if (!this.isSound(octets, nlri, end, fieldStart, safi)) continue;
       if (this.scan.outOfOrder) this.outOfOrder += 1;
       let id = store.find(octets, nlri, end, safi);
-      const isFull = store.liveBytes > MOST_BYTES;
       let action: ChangeAction = 'changed';
       if (id < 0) {
         if (isFull || this.entryCount >= this.maxNlri) {
