@@ -52,8 +52,8 @@ export const peersCommand: Command = {
       case 'refresh': {
         const { id } = await find(context, word);
         const { json } = await context.client.send('POST', `${PEERS}/${id}/${action}`);
-        const rows = isObject(json) ? [json] : [];
-        show(context, json ?? null, rows, [{ title: 'COMMAND', value: (row) => cell(row, 'command') }], '');
+        const sentence = `The ${action} of peer ${id} is asked for; peers get ${id} shows how it goes.`;
+        show(context, json ?? null, [], COLUMNS, sentence);
         return EXIT.ok;
       }
       default:

@@ -59,6 +59,21 @@ describe('the command line, tried by a new user', () => {
     expect((await runCli(['help', 'topology'])).output).toContain('graticule topology paths FROM TO');
   });
 
+  it('says what it asked for, and where to look how it goes', async () => {
+    const environment = await withPeers();
+    await stack?.stop();
+    const asked = { command: 'reset', 'requested-at': '2026-11-21T00:00:00.000Z' };
+    stack = await startFakeStack({
+      'GET /api/bgp/peers': { status: 200, body: [PEER] },
+      'POST /api/bgp/peers/7/reset': { status: 202, body: asked },
+    });
+    const at = { environment: { ...environment, GRATICULE_URL: stack.url } };
+    const told = 'The reset of peer 7 is asked for; peers get 7 shows how it goes.\n';
+    expect(await runCli(['peers', 'reset', 'rr1'], at)).toEqual({ code: 0, output: told, errors: '' });
+    const { output } = await runCli(['peers', 'reset', '7', '-o', 'json'], at);
+    expect(JSON.parse(output)).toEqual(asked);
+  });
+
   it('says that nothing listens, and ends with 3', async () => {
     const gone = await startFakeStack({});
     await gone.stop();
