@@ -2,8 +2,8 @@
  * Writes one peer's topology log in one epoch: entries are coalesced for a moment, compressed, stored, and made
  * visible by moving the head. It keeps the Adj-RIB-In that readers will come to, for snapshots and for taking over.
  */
-import { type AdjRibIn, sameOctets } from '../core/topology/adj-rib-in.ts';
-import { objectKey } from '../core/topology/identity.ts';
+import { randomInt } from 'node:crypto';
+import { CompactAdjRibIn } from '../core/topology/compact-adj-rib-in.ts';
 import { BatchEncoder, type LogEntry, type PurgeReason } from '../core/topology/log.ts';
 import { Retention, staleMilliseconds } from '../core/topology/retention.ts';
 import { encodeSnapshot } from '../core/topology/snapshot.ts';
@@ -48,6 +48,7 @@ const SNAPSHOT_AFTER_OCTETS = 2 * 1024 * 1024;
 const SNAPSHOT_AFTER_ITEMS = 2_048;
 /** How long the log is kept behind the snapshot that replaces it: for `since`, and for the list of events. */
 const HISTORY_MILLISECONDS = 60 * 60 * 1000;
+const HASH_SEEDS = 2 ** 32;
 /** More stretches of log than this are not kept, however young. */
 const MOST_SEGMENTS = 64;
 
@@ -80,7 +81,7 @@ interface Batch {
 
 export class TopologyLogWriter {
   /** What the log says, entries not yet visible included. */
-  readonly rib: AdjRibIn;
+  readonly rib: CompactAdjRibIn;
   readonly #options: TopologyLogOptions;
   readonly #retention = new Retention();
   readonly #encoder = new BatchEncoder();
@@ -101,7 +102,7 @@ export class TopologyLogWriter {
   #snapshotOctets = 0;
   #snapshotWanted = false;
 
-  private constructor(options: TopologyLogOptions, head: TopologyHead, rib: AdjRibIn) {
+  private constructor(options: TopologyLogOptions, head: TopologyHead, rib: CompactAdjRibIn) {
     this.#options = options;
     this.#staleTimeSeconds = options.staleTimeSeconds;
     this.#head = head;
@@ -132,7 +133,7 @@ export class TopologyLogWriter {
       ],
       snapshots: before?.snapshots ?? [],
     };
-    const rib = await readAdjRibIn(before ?? head);
+    const rib = await readAdjRibIn(before ?? head, new CompactAdjRibIn(randomInt(HASH_SEEDS)));
     await takeTopologyHead(head, before);
     const writer = new TopologyLogWriter(options, head, rib);
     if (rib.established) {
@@ -173,26 +174,14 @@ export class TopologyLogWriter {
    */
   announce(safi: 71 | 72, nlri: Uint8Array, attribute: Uint8Array | null, now: number): void {
     this.#retention.updated(now);
-    const key = objectKey(safi, nlri);
-    const copy = this.rib.copies.get(key);
-    if (copy !== undefined && sameOctets(copy.attribute, attribute)) {
-      if (this.rib.isStale(copy)) this.#append({ kind: 'confirm', at: now, safi, nlri: copy.nlri }, key);
-      return;
-    }
-    const put: LogEntry = {
-      kind: 'put',
-      at: now,
-      safi,
-      nlri: copy?.nlri ?? nlri.slice(),
-      attribute: attribute === null ? null : attribute.slice(),
-    };
-    this.#append(put, key);
+    const said = this.rib.compare(safi, nlri, attribute);
+    if (said === 'stale') this.#append({ kind: 'confirm', at: now, safi, nlri });
+    else if (said === 'other') this.#append({ kind: 'put', at: now, safi, nlri, attribute });
   }
 
   withdraw(safi: 71 | 72, nlri: Uint8Array, now: number): void {
     this.#retention.updated(now);
-    const copy = this.rib.find(safi, nlri);
-    if (copy !== undefined) this.#append({ kind: 'remove', at: now, safi, nlri: copy.nlri });
+    if (this.rib.has(safi, nlri)) this.#append({ kind: 'remove', at: now, safi, nlri });
   }
 
   endOfRib(now: number): void {
@@ -208,7 +197,7 @@ export class TopologyLogWriter {
 
   /** Drops everything at once: the peer was deleted or disabled, or sent too much. */
   purge(reason: Extract<PurgeReason, 'deleted' | 'disabled' | 'max-nlri'>, now: number): void {
-    if (this.rib.copies.size > 0) this.#append(this.#retention.purged(now, reason));
+    if (this.rib.size > 0) this.#append(this.#retention.purged(now, reason));
   }
 
   /** To be called about once a second: writes what time alone makes due. */
@@ -261,9 +250,10 @@ export class TopologyLogWriter {
     await this.#writeSnapshot(0);
   }
 
-  #append(entry: LogEntry, key?: string): void {
+  /** Both who take the entry copy its octets. */
+  #append(entry: LogEntry): void {
     if (this.#fenced !== undefined || this.#closed) return;
-    this.rib.apply(entry, key);
+    this.rib.apply(entry);
     if (this.#encoder.entries === 0) this.#openedAt = entry.at;
     this.#encoder.add(entry);
     this.#lastEntryAt = entry.at;

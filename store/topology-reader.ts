@@ -128,10 +128,9 @@ export class TopologyReader {
         records: position === head.sequence ? [] : await readLog(head, position),
       };
     }
+    const empty = new AdjRibIn(head.peerId, this.graph);
     const [rib, records] = await Promise.all([
-      start === undefined
-        ? new AdjRibIn(head.peerId, this.graph)
-        : readSnapshot(head.peerId, start, this.graph),
+      start === undefined ? empty : readSnapshot(head.peerId, start, empty),
       readLog(head, start?.sequence ?? 0),
     ]);
     return { rib, from: start?.sequence ?? 0, records };

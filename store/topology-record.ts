@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import { paddedId, RUNTIME_KEYS } from '../contract/tables.ts';
-import { AdjRibIn, type AdjRibInListener } from '../core/topology/adj-rib-in.ts';
+import type { AppliedLog } from '../core/topology/applied-log.ts';
 import { decodeBatch, decodeBatchToKeep, encodeBatch, type LogEntry } from '../core/topology/log.ts';
 import { decodeSnapshot } from '../core/topology/snapshot.ts';
 import { deleteItem, putItem, queryItems, SCHEMA_VERSION } from './table.ts';
@@ -116,11 +116,12 @@ function groupsOf(parts: number): number {
   return Math.ceil(parts / PARTS_IN_A_GROUP);
 }
 
-export async function readSnapshot(
+/** Puts a snapshot into an empty `rib`. */
+export async function readSnapshot<Rib extends AppliedLog>(
   peerId: number,
   { epoch, sequence, parts: count }: SnapshotPointer,
-  listener?: AdjRibInListener,
-): Promise<AdjRibIn> {
+  rib: Rib,
+): Promise<Rib> {
   const parts = await Promise.all(
     Array.from({ length: groupsOf(count) }, async (_, group) => {
       const items = await queryItems(
@@ -132,13 +133,13 @@ export async function readSnapshot(
   );
   const all = parts.flat();
   if (all.length !== count) throw new MissingLogItems(peerId, 0, sequence, all.length);
-  return decodeSnapshot(peerId, all, listener);
+  return decodeSnapshot(all, rib);
 }
 
-/** The state at the head: its newest snapshot and what came after. */
-export async function readAdjRibIn(head: TopologyHead): Promise<AdjRibIn> {
+/** Puts the state at the head into an empty `rib`: its newest snapshot and what came after. */
+export async function readAdjRibIn<Rib extends AppliedLog>(head: TopologyHead, rib: Rib): Promise<Rib> {
   const snapshot = head.snapshots.at(-1);
-  const rib = snapshot === undefined ? new AdjRibIn(head.peerId) : await readSnapshot(head.peerId, snapshot);
+  if (snapshot !== undefined) await readSnapshot(head.peerId, snapshot, rib);
   for (const { entries } of await readLog(head, snapshot?.sequence ?? 0)) {
     for (const entry of entries) rib.apply(entry);
   }

@@ -1,5 +1,5 @@
 /** The binary form of an Adj-RIB-In as it stood after one entry of its log, in parts small enough to be stored. */
-import { AdjRibIn, type AdjRibInListener } from './adj-rib-in.ts';
+import type { AppliedLog } from './applied-log.ts';
 import { CorruptRecord, RecordReader, RecordWriter } from './octets.ts';
 
 /** The version of the binary form that this code writes; a newer one is refused. */
@@ -12,7 +12,7 @@ const WITH_ATTRIBUTE = 2;
  * The parts of a snapshot, each of about `partOctets` before compression. The first begins with the session's state;
  * a copy never spans two parts.
  */
-export function* encodeSnapshot(rib: AdjRibIn, partOctets: number): Generator<Uint8Array> {
+export function* encodeSnapshot(rib: AppliedLog, partOctets: number): Generator<Uint8Array> {
   const writer = new RecordWriter(partOctets + 64 * 1024);
   writer.octet(SNAPSHOT_FORMAT);
   writer.integer(rib.session);
@@ -24,7 +24,7 @@ export function* encodeSnapshot(rib: AdjRibIn, partOctets: number): Generator<Ui
     writer.integer(session);
     writer.integer(at);
   }
-  for (const copy of rib.copies.values()) {
+  for (const copy of rib.contents()) {
     if (writer.length >= partOctets) {
       yield writer.finish().slice();
       writer.clear();
@@ -41,13 +41,8 @@ export function* encodeSnapshot(rib: AdjRibIn, partOctets: number): Generator<Ui
   yield writer.finish().slice();
 }
 
-/** The Adj-RIB-In that `encodeSnapshot` wrote; byte strings are views of the parts. Throws `CorruptRecord`. */
-export function decodeSnapshot(
-  peerId: number,
-  parts: Iterable<Uint8Array>,
-  listener?: AdjRibInListener,
-): AdjRibIn {
-  const rib = new AdjRibIn(peerId, listener);
+/** Puts into an empty `rib` what `encodeSnapshot` wrote; byte strings are views of the parts. Throws `CorruptRecord`. */
+export function decodeSnapshot<Rib extends AppliedLog>(parts: Iterable<Uint8Array>, rib: Rib): Rib {
   let first = true;
   for (const part of parts) {
     const reader = new RecordReader(part);
@@ -75,7 +70,7 @@ export function decodeSnapshot(
   return rib;
 }
 
-function readState(reader: RecordReader, rib: AdjRibIn): void {
+function readState(reader: RecordReader, rib: AppliedLog): void {
   const format = reader.octet();
   if (format !== SNAPSHOT_FORMAT) {
     throw new CorruptRecord(`snapshot format ${format}, this code knows ${SNAPSHOT_FORMAT}`);

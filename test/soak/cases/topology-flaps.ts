@@ -1,6 +1,7 @@
 import { ok } from 'node:assert/strict';
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { TABLES } from '../../../contract/tables.ts';
+import { AdjRibIn } from '../../../core/topology/adj-rib-in.ts';
 import { encodeAttribute } from '../../../protocols/bgp/ls/attribute.ts';
 import { listTopologyHeads } from '../../../store/topology-head.ts';
 import { TopologyLogWriter } from '../../../store/topology-log.ts';
@@ -94,7 +95,7 @@ export const testCase: TestCase = {
         });
         await check('what is read back is what was said last', async () => {
           const [head] = await listTopologyHeads();
-          const rib = await readAdjRibIn(head as NonNullable<typeof head>);
+          const rib = await readAdjRibIn(head as NonNullable<typeof head>, new AdjRibIn(1));
           ok(rib.copies.size === objects.length);
           for (const { nlri, attribute } of objects) {
             ok(Buffer.compare(rib.find(71, nlri)?.attribute as Uint8Array, attribute) === 0);
