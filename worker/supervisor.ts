@@ -242,7 +242,9 @@ export class Supervisor {
     const candidatesFor = (id: number) => this.#ableWorkers(id);
     const wanted = resourcesToTake(self, 'peer', missing, this.#owners, candidatesFor, isRespected);
     if (wanted.length === 0) return;
-    const before = Map.groupBy(await listPeerStatuses(), (status) => status.id);
+    // Of peers that nobody ever ran, as after an apply of hundreds, there is nothing to read.
+    const wereRun = wanted.some((id) => this.#owners.has(id));
+    const before = Map.groupBy(wereRun ? await listPeerStatuses() : [], (status) => status.id);
     await this.#eachOf(wanted, async (id) => {
       const taken = await takePeer(id, self, this.#owners.get(id));
       if (taken === undefined) {
