@@ -4,18 +4,9 @@
  * (fields given twice, unknown fields, deprecated ones) are first put into the plain form by the full
  * protobuf decoder and then read by the same code, so that there is one reading of everything.
  */
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { isNested } from './nesting.ts';
 import { type PathArena, PathCursor } from './path-arena.ts';
-import {
-  Encoding,
-  type SubscribeResponseMessage,
-  SubscribeResponseSchema,
-  type TypedValueMessage,
-  type UpdateMessage,
-  UpdateSchema,
-} from './schema.ts';
-import { decodeText, readLength, readVarint, type Varint } from './wire.ts';
+import { plainResponse, plainUpdate, responseAround } from './rare-shapes.ts';
+import { readLength, readVarint, type Varint } from './wire.ts';
 
 /** The field numbers of gnmi.TypedValue; `none` where the update carries no value (Huawei, beside deletes). */
 export const ValueKind = {
@@ -67,9 +58,6 @@ export interface NotificationSink {
   /** The deprecated Error within the stream. The RPC's status usually follows. */
   error(code: number, message: string): void;
 }
-
-/** More fields than this in one Notification of a rare shape are refused: as objects they would outgrow it. */
-const MAXIMUM_RARE_FIELDS = 50_000;
 
 /** One stream's decoder. Streams may share an arena. */
 export class SubscribeResponseDecoder {
@@ -383,106 +371,23 @@ export class SubscribeResponseDecoder {
   }
 
   #rareResponse(bytes: Uint8Array, start: number, end: number): boolean {
-    if (end - start > 2 * MAXIMUM_RARE_FIELDS && countFields(bytes, start, end) > MAXIMUM_RARE_FIELDS) {
-      return false;
-    }
-    let message: SubscribeResponseMessage;
-    try {
-      if (!isNested(SubscribeResponseSchema, bytes.subarray(start, end))) return false;
-      message = fromBinary(SubscribeResponseSchema, bytes.subarray(start, end), { readUnknownFields: false });
-    } catch {
-      return false;
-    }
-    const { response } = message;
-    if (response.case === 'error') {
-      this.#sink.error(response.value.code, response.value.message);
-      return true;
-    }
-    for (const update of response.case === 'update' ? response.value.update : []) plainUpdate(update);
-    const plain = toBinary(SubscribeResponseSchema, message);
-    return this.#response(plain, viewOf(plain), 0, plain.length, false);
+    const found = plainResponse(bytes.subarray(start, end));
+    if (found === undefined) return false;
+    if ('plain' in found)
+      return this.#response(found.plain, viewOf(found.plain), 0, found.plain.length, false);
+    this.#sink.error(found.code, found.message);
+    return true;
   }
 
   #rareNotification(bytes: Uint8Array, start: number, end: number): boolean {
-    const length = end - start;
-    const wrapped = new Uint8Array(length + 6);
-    wrapped[0] = 0x0a;
-    let at = 1;
-    let rest = length;
-    for (; rest > 0x7f; rest >>>= 7) wrapped[at++] = (rest & 0x7f) | 0x80;
-    wrapped[at++] = rest;
-    wrapped.set(bytes.subarray(start, end), at);
-    return this.#rareResponse(wrapped, 0, at + length);
+    const response = responseAround(bytes.subarray(start, end));
+    return this.#rareResponse(response, 0, response.length);
   }
 
   #rareUpdate(bytes: Uint8Array, start: number, end: number, prefixId: number): number {
-    let message: UpdateMessage;
-    try {
-      if (!isNested(UpdateSchema, bytes.subarray(start, end))) return -1;
-      message = fromBinary(UpdateSchema, bytes.subarray(start, end), { readUnknownFields: false });
-    } catch {
-      return -1;
-    }
-    plainUpdate(message);
-    const plain = toBinary(UpdateSchema, message);
-    return this.#update(plain, viewOf(plain), 0, plain.length, prefixId, false);
+    const plain = plainUpdate(bytes.subarray(start, end));
+    return plain === undefined ? -1 : this.#update(plain, viewOf(plain), 0, plain.length, prefixId, false);
   }
-}
-
-/** Moves the deprecated `value` to `val`. */
-function plainUpdate(message: UpdateMessage): void {
-  if (message.value === undefined) return;
-  message.val ??= {
-    $typeName: 'gnmi.TypedValue',
-    value: deprecatedValue(message.value.value, message.value.type),
-  };
-  delete message.value;
-}
-
-function deprecatedValue(value: Uint8Array, encoding: number): TypedValueMessage['value'] {
-  switch (encoding) {
-    case Encoding.JSON:
-      return { case: 'jsonVal', value };
-    case Encoding.JSON_IETF:
-      return { case: 'jsonIetfVal', value };
-    case Encoding.ASCII:
-      return { case: 'asciiVal', value: decodeText(value, 0, value.length) };
-    case Encoding.PROTO:
-      return { case: 'protoBytes', value };
-    default:
-      return { case: 'bytesVal', value };
-  }
-}
-
-/** How many fields two levels deep the message claims, counted without making objects. */
-function countFields(bytes: Uint8Array, start: number, end: number): number {
-  const varint: Varint = { hi: 0, lo: 0, next: 0 };
-  let fields = 0;
-  const level = (from: number, to: number, depth: number): void => {
-    let at = from;
-    while (at < to) {
-      readVarint(bytes, at, to, varint);
-      if (varint.next === -1) return;
-      const wireType = varint.lo & 7;
-      const after = varint.next;
-      fields += 1;
-      if (wireType === 0) {
-        readVarint(bytes, after, to, varint);
-        if (varint.next === -1) return;
-        at = varint.next;
-      } else if (wireType === 1) at = after + 8;
-      else if (wireType === 5) at = after + 4;
-      else if (wireType === 2) {
-        const length = readLength(bytes, after, to, varint);
-        if (length === -1) return;
-        const bodyStart = varint.next;
-        at = bodyStart + length;
-        if (depth > 0) level(bodyStart, at, depth - 1);
-      } else return;
-    }
-  };
-  level(start, end, 1);
-  return fields;
 }
 
 /** A view of the same bytes, for `decode`. One a receive buffer, not one a message. */

@@ -2,7 +2,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { ENCODING_NUMBERS, type EncodingName, habitsOf } from './netos.ts';
 import { formatPath, type Path } from './path.ts';
-import { pathToMessage } from './path-arena.ts';
+import { pathToMessage } from './path-message.ts';
 import {
   GetRequestSchema,
   ListMode,

@@ -4,7 +4,7 @@ import { isNested } from '../../../protocols/gnmi/nesting.ts';
 import type { SubscribeResponse, Update } from '../../../protocols/gnmi/notification.ts';
 import { valueFromMessage } from '../../../protocols/gnmi/notification.ts';
 import { joinPaths, type Path } from '../../../protocols/gnmi/path.ts';
-import { pathFromMessage } from '../../../protocols/gnmi/path-arena.ts';
+import { pathFromMessage } from '../../../protocols/gnmi/path-message.ts';
 import {
   Encoding,
   type PathMessage,

@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { formatPath, parsePath } from '../../../protocols/gnmi/path.ts';
-import { pathFromMessage } from '../../../protocols/gnmi/path-arena.ts';
+import { pathFromMessage } from '../../../protocols/gnmi/path-message.ts';
 import { SubscribeRequestSchema } from '../../../protocols/gnmi/schema.ts';
 import {
   encodePoll,

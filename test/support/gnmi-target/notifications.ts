@@ -1,6 +1,6 @@
 /** Leaves packed into notifications as targets of different habits do. */
 import { formatPath, type Path } from '../../../protocols/gnmi/path.ts';
-import { pathToMessage } from '../../../protocols/gnmi/path-arena.ts';
+import { pathToMessage } from '../../../protocols/gnmi/path-message.ts';
 import type { NotificationMessage, PathMessage, UpdateMessage } from '../../../protocols/gnmi/schema.ts';
 import type { Habits } from './habits.ts';
 import { encodeLeaf, jsonOf, type LeafValue, type TargetEncoding } from './tree.ts';

@@ -2,7 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { encodeFrame } from '../../../protocols/gnmi/grpc-frame.ts';
 import { GrpcStatus } from '../../../protocols/gnmi/grpc-status.ts';
 import { joinPaths, type Path } from '../../../protocols/gnmi/path.ts';
-import { pathFromMessage, pathToMessage } from '../../../protocols/gnmi/path-arena.ts';
+import { pathFromMessage, pathToMessage } from '../../../protocols/gnmi/path-message.ts';
 import {
   ListMode,
   type NotificationMessage,

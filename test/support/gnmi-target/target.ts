@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { GrpcStatus } from '../../../protocols/gnmi/grpc-status.ts';
 import { formatPath, joinPaths } from '../../../protocols/gnmi/path.ts';
-import { pathFromMessage } from '../../../protocols/gnmi/path-arena.ts';
+import { pathFromMessage } from '../../../protocols/gnmi/path-message.ts';
 import {
   CapabilityResponseSchema,
   GetRequestSchema,
