@@ -85,7 +85,12 @@ export class TopologyReader {
       listWorkers(),
       listPeers(),
     ]);
-    const news = await Promise.all(heads.map((head) => this.#read(head, wanted)));
+    let news = await Promise.all(heads.map((head) => this.#read(head, wanted, false)));
+    // History is told by what one peer said while the others said something: all of them go back, or none.
+    const goesBack = heads.some(({ peerId }, index) => this.#positions.has(peerId) && news[index]?.rib);
+    if (wanted === 'all' && goesBack) {
+      news = await Promise.all(heads.map((head) => this.#read(head, wanted, true)));
+    }
     const configured = new Map(peers.map((peer) => [peer.id, peer]));
     const workersById = new Map(workers.map((worker) => [worker.id, worker]));
 
@@ -97,8 +102,9 @@ export class TopologyReader {
       this.#positions.delete(peerId);
       this.journal.forget(peerId);
     }
-    heads.forEach((head, index) => {
-      const peer = this.#apply(head, news[index] as News);
+    this.#replay(heads, news);
+    for (const head of heads) {
+      const peer = this.graph.peer(head.peerId);
       const configuration = configured.get(head.peerId)?.configuration;
       const writer = workersById.get(head.worker);
       // A process that started under the id of one that died took the record over, but not yet the sessions.
@@ -111,19 +117,21 @@ export class TopologyReader {
         ownerEpoch: owners.get(head.peerId)?.epoch ?? null,
       };
       believe(this.graph, peer, head, circumstances, now);
-    });
+    }
   }
 
-  async #read(head: TopologyHead, wanted: Wanted): Promise<News> {
+  /** `again`: from as far back as is wanted, also where that is known. */
+  async #read(head: TopologyHead, wanted: Wanted, again: boolean): Promise<News> {
     const position = this.#positions.get(head.peerId);
     const first = head.segments[0]?.first ?? 1;
     const base = this.journal.baseOf(head.peerId) ?? Number.POSITIVE_INFINITY;
     const from = wanted === 'all' ? 0 : (wanted?.get(head.peerId) ?? Number.POSITIVE_INFINITY);
-    const start = from < base ? historyStart(head, from) : head.snapshots.at(-1);
-    const reachesFurther = from < base && (start?.sequence ?? 0) < base;
+    const start = from < base || again ? historyStart(head, from) : head.snapshots.at(-1);
+    const reachesFurther = again || (from < base && (start?.sequence ?? 0) < base);
     if (position !== undefined && position <= head.sequence && first <= position + 1 && !reachesFurther) {
       return {
         rib: undefined,
+        at: 0,
         from: position,
         records: position === head.sequence ? [] : await readLog(head, position),
       };
@@ -133,24 +141,50 @@ export class TopologyReader {
       start === undefined ? empty : readSnapshot(head.peerId, start, empty),
       readLog(head, start?.sequence ?? 0),
     ]);
-    return { rib, from: start?.sequence ?? 0, records };
+    return { rib, at: start?.at ?? 0, from: start?.sequence ?? 0, records };
   }
 
-  #apply(head: TopologyHead, { rib, from, records }: News): GraphPeer {
-    const peer = rib === undefined ? this.graph.peer(head.peerId) : this.graph.replace(rib);
-    if (rib !== undefined) this.journal.restart(head.peerId, from);
-    for (const { sequence, entries } of records) {
-      for (const entry of entries) peer.rib.apply(entry);
-      this.journal.record(head.peerId, sequence);
+  /**
+   * Applies what is new of all peers in the order in which it happened. One log after the other would compare what a
+   * peer said an hour ago with what another says now, and find conflicts that never were.
+   */
+  #replay(heads: readonly TopologyHead[], news: readonly News[]): void {
+    const steps = heads.flatMap(({ peerId }, index) => this.#steps(peerId, news[index] as News));
+    for (const { take } of steps.sort((a, b) => a.at - b.at)) take();
+    for (const { peerId, sequence } of heads) this.#positions.set(peerId, sequence);
+  }
+
+  /** What is to be taken of one peer, in order, with when it was so. A clock that was set back does not reorder a log. */
+  #steps(peerId: number, { rib, at, from, records }: News): { at: number; take: () => void }[] {
+    const steps: { at: number; take: () => void }[] = [];
+    if (rib !== undefined) {
+      this.graph.replace(new AdjRibIn(peerId, this.graph));
+      this.journal.restart(peerId, from);
+      const take = () => {
+        this.graph.replace(rib);
+        this.journal.restart(peerId, from);
+      };
+      steps.push({ at, take });
     }
-    this.#positions.set(head.peerId, head.sequence);
-    return peer;
+    let latest = at;
+    for (const { sequence, entries } of records) {
+      latest = Math.max(latest, entries[0]?.at ?? latest);
+      const take = () => {
+        const current = this.graph.peer(peerId).rib;
+        for (const entry of entries) current.apply(entry);
+        this.journal.record(peerId, sequence);
+      };
+      steps.push({ at: latest, take });
+    }
+    return steps;
   }
 }
 
 interface News {
   /** The whole state, in place of what there was. */
   readonly rib: AdjRibIn | undefined;
+  /** When that was the state, in milliseconds: before all of `records`. */
+  readonly at: number;
   /** The sequence number after which `records` come. */
   readonly from: number;
   readonly records: readonly LogRecord[];

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listEvents, parseEventQuery } from '../../core/topology/events.ts';
+import { encodeAttribute } from '../../protocols/bgp/ls/attribute.ts';
+import { encodeNlri } from '../../protocols/bgp/ls/nlri.ts';
+import type { TopologyLogWriter } from '../../store/topology-log.ts';
+import { TopologyReader } from '../../store/topology-reader.ts';
+import { type Emulators, runAs, startEmulators } from '../support/stack.ts';
+import { startFakeWorker } from '../support/topology-worker.ts';
+
+const NODE = encodeNlri({
+  type: 'node',
+  safi: 71,
+  protocol: 'isis-level-2',
+  identifier: 0n,
+  localNode: { 'autonomous-system': 65000, 'igp-router-id': '0000.0000.0001' },
+  descriptor: {},
+});
+const MINUTE = 60_000;
+
+describe('two reflectors that tell of a change within a second of each other', () => {
+  const end = Date.now();
+  const start = end - 20 * MINUTE;
+  let emulators: Emulators;
+  const logs: TopologyLogWriter[] = [];
+
+  const say = (peer: 0 | 1, name: string, at: number) =>
+    runAs('worker', () => {
+      const log = logs[peer] as TopologyLogWriter;
+      log.announce(71, NODE, encodeAttribute({ 'node-name': name }, { protocolId: 2, nlriType: 1 }), at);
+      return log.flush();
+    });
+  /** Conflicts in a reader's history, oldest first, each with the minute. */
+  const conflictsOf = (reader: TopologyReader): string[] =>
+    listEvents(reader.graph, reader.journal, parseEventQuery(new URLSearchParams('limit=1000')), end)
+      .events.filter(({ action }) => String(action).startsWith('conflict'))
+      .map(({ action, at }) => `${action} ${(Date.parse(String(at)) - start) / MINUTE}`)
+      .toReversed();
+
+  beforeAll(async () => {
+    emulators = await startEmulators({ as: 'worker' });
+    const worker = await startFakeWorker('w-1');
+    for (const peer of [1, 2]) {
+      const body = {
+        name: `rr${peer}`,
+        'peer-address': `192.0.2.${peer}`,
+        'user-peer-as': '65000',
+        enabled: true,
+      };
+      const { status } = await emulators.send({
+        method: 'POST',
+        path: '/api/bgp/peers',
+        headers: { authorization: `Bearer ${emulators.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      expect(status).toBe(201);
+      const log = await worker.own(peer, { now: start });
+      log.established(start);
+      logs.push(log);
+    }
+    for (let minute = 1; minute <= 10; minute += 1) {
+      await say(0, `r${minute}`, start + minute * MINUTE);
+      await say(1, `r${minute}`, start + minute * MINUTE + 300);
+    }
+  });
+  afterAll(async () => {
+    for (const log of logs) await log.close();
+    await emulators?.stop();
+  });
+
+  it('are in no conflict, neither now nor in the history of a reader that begins now', async () => {
+    const reader = new TopologyReader();
+    await runAs('topology', () => reader.refreshWithHistory(end, 'all'));
+    expect(reader.graph.differing.size).toBe(0);
+    expect(conflictsOf(reader)).toEqual([]);
+  });
+
+  it('are in conflict from the moment when one has heard of a change for long enough, for every reader', async () => {
+    const early = new TopologyReader();
+    await runAs('topology', () => early.refresh(end));
+    await say(0, 'r11', start + 11 * MINUTE);
+    await runAs('topology', () => early.refresh(end));
+    await say(1, 'r11', start + 13 * MINUTE);
+    await runAs('topology', () => early.refresh(end));
+    const late = new TopologyReader();
+    await runAs('topology', () => late.refresh(end));
+    for (const reader of [early, late]) {
+      await runAs('topology', () => reader.refreshWithHistory(end, 'all'));
+      expect(conflictsOf(reader)).toEqual(['conflict 11.5', 'conflict-cleared 13']);
+    }
+  });
+
+  it('are not in conflict for a reader that begins while one has not heard yet', async () => {
+    await say(0, 'r12', end - 500);
+    const reader = new TopologyReader();
+    await runAs('topology', () => reader.refresh(end));
+    expect([...reader.graph.differing].map((object) => reader.graph.inConflict(object, end))).toEqual([
+      false,
+    ]);
+  });
+});
