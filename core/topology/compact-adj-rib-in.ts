@@ -50,8 +50,9 @@ export class CompactAdjRibIn extends AppliedLog {
     const ids: number[] = [];
     for (let id = 0; id < this.#store.bound; id += 1) if (!this.#store.isFree(id)) ids.push(id);
     if (this.#hasReusedIds) ids.sort((a, b) => this.#firstSeenOf(a) - this.#firstSeenOf(b) || a - b);
-    // An id may be another NLRI's by the time it is come to: the log behind the snapshot then tells of both.
-    for (const id of ids) if (!this.#store.isFree(id)) yield this.#contentOf(id);
+    // An id may be another NLRI's by the time it is come to, or beyond all that there are after a purge: the log behind
+    // the snapshot then tells of it.
+    for (const id of ids) if (id < this.#store.bound && !this.#store.isFree(id)) yield this.#contentOf(id);
   }
 
   restore({ safi, nlri, attribute, firstSeen, receivedAt, changedAt, session }: CopyContent): void {
