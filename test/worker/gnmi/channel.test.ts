@@ -118,6 +118,33 @@ describe('a channel', () => {
     expect((await ended).status).toBe(1);
   });
 
+  it('keeps what comes while it is paused, and the end of it', async () => {
+    const { target, channel } = await connect();
+    let messages = 0;
+    const { rpc, ended } = subscribe(channel, 'once', () => {
+      messages += 1;
+      // Whoever takes a message may pause again.
+      if (messages === 2) rpc.pause();
+    });
+    let isEnded = false;
+    void ended.then(() => {
+      isEnded = true;
+    });
+    const quiet = async () => {
+      for (let turn = 0; turn < 200; turn += 1) await new Promise((done) => setImmediate(done));
+    };
+    rpc.pause();
+    await until(() => target.log.some(({ event }) => event === 'rpc'));
+    await quiet();
+    expect([messages, isEnded]).toEqual([0, false]);
+    rpc.resume();
+    await quiet();
+    expect(isEnded).toBe(false);
+    rpc.resume();
+    expect((await ended).fault).toBeUndefined();
+    expect(messages).toBe(4);
+  });
+
   it('does not let one paused stream stop another', async () => {
     const { target, channel } = await connect({ habits: { garbage: 'endless' } });
     let received = 0;
