@@ -3,6 +3,8 @@
  * visible by moving the head. It keeps the Adj-RIB-In that readers will come to, for snapshots and for taking over.
  */
 import { randomInt } from 'node:crypto';
+import { AdjRibIn } from '../core/topology/adj-rib-in.ts';
+import type { AppliedLog } from '../core/topology/applied-log.ts';
 import { CompactAdjRibIn } from '../core/topology/compact-adj-rib-in.ts';
 import { BatchEncoder, type LogEntry, type PurgeReason } from '../core/topology/log.ts';
 import { Retention, staleMilliseconds } from '../core/topology/retention.ts';
@@ -48,7 +50,8 @@ const SNAPSHOT_AFTER_OCTETS = 2 * 1024 * 1024;
 const SNAPSHOT_AFTER_ITEMS = 2_048;
 /** How long the log is kept behind the snapshot that replaces it: for `since`, and for the list of events. */
 const HISTORY_MILLISECONDS = 60 * 60 * 1000;
-const HASH_SEEDS = 2 ** 32;
+/** From so many copies on the compact form is the smaller one. */
+const FEW_COPIES = 1_000;
 /** More stretches of log than this are not kept, however young. */
 const MOST_SEGMENTS = 64;
 
@@ -80,8 +83,8 @@ interface Batch {
 }
 
 export class TopologyLogWriter {
-  /** What the log says, entries not yet visible included. */
-  readonly rib: CompactAdjRibIn;
+  /** What the log says, entries not yet visible included: in the form that suits how much it is. */
+  #rib: AppliedLog;
   readonly #options: TopologyLogOptions;
   readonly #retention = new Retention();
   readonly #encoder = new BatchEncoder();
@@ -102,11 +105,11 @@ export class TopologyLogWriter {
   #snapshotOctets = 0;
   #snapshotWanted = false;
 
-  private constructor(options: TopologyLogOptions, head: TopologyHead, rib: CompactAdjRibIn) {
+  private constructor(options: TopologyLogOptions, head: TopologyHead, rib: AppliedLog) {
     this.#options = options;
     this.#staleTimeSeconds = options.staleTimeSeconds;
     this.#head = head;
-    this.rib = rib;
+    this.#rib = rib;
     this.#logItems = head.sequence - (head.snapshots.at(-1)?.sequence ?? 0);
   }
 
@@ -133,7 +136,7 @@ export class TopologyLogWriter {
       ],
       snapshots: before?.snapshots ?? [],
     };
-    const rib = await readAdjRibIn(before ?? head, new CompactAdjRibIn(randomInt(HASH_SEEDS)));
+    const rib = await readAdjRibIn(before ?? head, mayBeLarge(before) ? compactRib() : new AdjRibIn(peerId));
     await takeTopologyHead(head, before);
     const writer = new TopologyLogWriter(options, head, rib);
     if (rib.established) {
@@ -174,14 +177,17 @@ export class TopologyLogWriter {
    */
   announce(safi: 71 | 72, nlri: Uint8Array, attribute: Uint8Array | null, now: number): void {
     this.#retention.updated(now);
-    const said = this.rib.compare(safi, nlri, attribute);
+    const said = this.#rib.compare(safi, nlri, attribute);
     if (said === 'stale') this.#append({ kind: 'confirm', at: now, safi, nlri });
-    else if (said === 'other') this.#append({ kind: 'put', at: now, safi, nlri, attribute });
+    else if (said === 'other') {
+      const own = attribute === null ? null : attribute.slice();
+      this.#append({ kind: 'put', at: now, safi, nlri: nlri.slice(), attribute: own });
+    }
   }
 
   withdraw(safi: 71 | 72, nlri: Uint8Array, now: number): void {
     this.#retention.updated(now);
-    if (this.rib.has(safi, nlri)) this.#append({ kind: 'remove', at: now, safi, nlri });
+    if (this.#rib.has(safi, nlri)) this.#append({ kind: 'remove', at: now, safi, nlri });
   }
 
   endOfRib(now: number): void {
@@ -191,13 +197,13 @@ export class TopologyLogWriter {
 
   /** `restartTimeSeconds`: of the peer's graceful-restart capability; 0 without one. */
   lost(now: number, restartTimeSeconds: number): void {
-    if (this.rib.established)
+    if (this.#rib.established)
       this.#append(this.#retention.lost(now, this.#staleTimeSeconds, restartTimeSeconds));
   }
 
   /** Drops everything at once: the peer was deleted or disabled, or sent too much. */
   purge(reason: Extract<PurgeReason, 'deleted' | 'disabled' | 'max-nlri'>, now: number): void {
-    if (this.rib.size > 0) this.#append(this.#retention.purged(now, reason));
+    if (this.#rib.size > 0) this.#append(this.#retention.purged(now, reason));
   }
 
   /** To be called about once a second: writes what time alone makes due. */
@@ -250,10 +256,11 @@ export class TopologyLogWriter {
     await this.#writeSnapshot(0);
   }
 
-  /** Both who take the entry copy its octets. */
   #append(entry: LogEntry): void {
     if (this.#fenced !== undefined || this.#closed) return;
-    this.rib.apply(entry);
+    this.#rib.apply(entry);
+    if (this.#rib.size > FEW_COPIES && this.#rib instanceof AdjRibIn)
+      this.#rib = this.#rib.copyTo(compactRib());
     if (this.#encoder.entries === 0) this.#openedAt = entry.at;
     this.#encoder.add(entry);
     this.#lastEntryAt = entry.at;
@@ -405,7 +412,7 @@ export class TopologyLogWriter {
         yield part;
       }
     };
-    const encoded = counted(encodeSnapshot(this.rib, SNAPSHOT_PART_OCTETS));
+    const encoded = counted(encodeSnapshot(this.#rib, SNAPSHOT_PART_OCTETS));
     const parts = await putSnapshot(peerId, epoch, sequence, encoded);
     this.#snapshotOctets = octets / COMPRESSION;
     // What the parts may hold ahead of the log has to be visible before they are.
@@ -418,6 +425,18 @@ export class TopologyLogWriter {
     for (const segment of segments) await removeSegment(this.#options.peerId, segment);
     for (const snapshot of snapshots) await removeSnapshot(this.#options.peerId, snapshot);
   }
+}
+
+/** A peer may choose NLRIs that collide, but not for a seed that it does not know. */
+function compactRib(): CompactAdjRibIn {
+  return new CompactAdjRibIn(randomInt(2 ** 32));
+}
+
+/** Whether the state at a head could be more than few copies: a part of a snapshot, or an item, holds about a thousand. */
+function mayBeLarge(head: TopologyHead | undefined): boolean {
+  if (head === undefined) return false;
+  const snapshot = head.snapshots.at(-1);
+  return (snapshot?.parts ?? 0) > 1 || head.sequence - (snapshot?.sequence ?? 0) > 1;
 }
 
 /** Those that reach back to `from`, and no further: the newest always, and none with too much log after it. */

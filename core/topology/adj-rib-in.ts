@@ -3,7 +3,7 @@
  * marks that say so. It is a pure function of the peer's log: the worker and every reader come to the same state.
  */
 import type { LinkStateSafi } from '../../protocols/bgp/ls/code-point.ts';
-import { AppliedLog, type CopyContent, type EntryOf } from './applied-log.ts';
+import { AppliedLog, type CopyContent, type EntryOf, type Said } from './applied-log.ts';
 import { objectKey } from './identity.ts';
 import type { LogEntry } from './log.ts';
 
@@ -58,6 +58,16 @@ export class AdjRibIn extends AppliedLog {
 
   find(safi: LinkStateSafi, nlri: Uint8Array): Copy | undefined {
     return this.copies.get(objectKey(safi, nlri));
+  }
+
+  compare(safi: LinkStateSafi, nlri: Uint8Array, attribute: Uint8Array | null): Said {
+    const copy = this.find(safi, nlri);
+    if (copy === undefined || !sameOctets(copy.attribute, attribute)) return 'other';
+    return this.isStale(copy) ? 'stale' : 'same';
+  }
+
+  has(safi: LinkStateSafi, nlri: Uint8Array): boolean {
+    return this.find(safi, nlri) !== undefined;
   }
 
   /** Without telling the listener of a change; byte strings are kept as they are. */

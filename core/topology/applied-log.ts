@@ -23,6 +23,9 @@ export interface CopyContent {
 
 export type EntryOf<Kind extends LogEntry['kind']> = LogEntry & { readonly kind: Kind };
 
+/** `stale`: the same, but not yet in this session. */
+export type Said = 'same' | 'stale' | 'other';
+
 export abstract class AppliedLog {
   /** Counts the sessions that were established; 0 before the first. */
   session = 0;
@@ -44,6 +47,9 @@ export abstract class AppliedLog {
   abstract contents(): Iterable<CopyContent>;
   /** Takes a copy from a snapshot. */
   abstract restore(content: CopyContent): void;
+  /** What a peer that announces this says, next to what it said before. */
+  abstract compare(safi: LinkStateSafi, nlri: Uint8Array, attribute: Uint8Array | null): Said;
+  abstract has(safi: LinkStateSafi, nlri: Uint8Array): boolean;
 
   protected abstract put(entry: EntryOf<'put'>): void;
   protected abstract confirm(entry: EntryOf<'confirm'>): void;
@@ -51,6 +57,15 @@ export abstract class AppliedLog {
   protected abstract dropStale(entry: LogEntry): void;
   protected abstract dropAll(entry: LogEntry): void;
   protected abstract sessionChanged(entry: LogEntry): void;
+
+  /** Makes an empty one the same as this. */
+  copyTo<Rib extends AppliedLog>(empty: Rib): Rib {
+    const { session, established, establishedAt, endOfRibAt, lostAt, purgeAt, lastAt } = this;
+    Object.assign(empty, { session, established, establishedAt, endOfRibAt, lostAt, purgeAt, lastAt });
+    for (const [each, at] of this.losses) empty.losses.set(each, at);
+    for (const content of this.contents()) empty.restore(content);
+    return empty;
+  }
 
   /** Byte strings of the entry may be kept as they are: a caller that reuses their memory passes copies. */
   apply(entry: LogEntry): void {

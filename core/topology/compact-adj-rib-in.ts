@@ -1,13 +1,13 @@
 /**
  * An Adj-RIB-In that nobody looks into: the same state as `AdjRibIn` comes to by the same log, in the arrays of
- * `protocols/bgp/ls` instead of objects. A worker keeps one for each peer; 100,000 NLRIs take 20 MB in place of 78.
+ * `protocols/bgp/ls` instead of objects. Of 100,000 NLRIs it takes 19 MB in place of 78; of ten, 430 KB in place of 13.
  */
 
 import type { LinkStateSafi } from '../../protocols/bgp/ls/code-point.ts';
 import { WordColumns } from '../../protocols/bgp/ls/column.ts';
 import { NlriScan } from '../../protocols/bgp/ls/nlri-scan.ts';
 import { NlriStore, NONE } from '../../protocols/bgp/ls/nlri-store.ts';
-import { AppliedLog, type CopyContent, type EntryOf } from './applied-log.ts';
+import { AppliedLog, type CopyContent, type EntryOf, type Said } from './applied-log.ts';
 
 const HIGH_WORD = 2 ** 32;
 
@@ -34,8 +34,7 @@ export class CompactAdjRibIn extends AppliedLog {
     return this.#size;
   }
 
-  /** What a peer that announces this says, next to what it said before. */
-  compare(safi: LinkStateSafi, nlri: Uint8Array, attribute: Uint8Array | null): 'same' | 'stale' | 'other' {
+  compare(safi: LinkStateSafi, nlri: Uint8Array, attribute: Uint8Array | null): Said {
     const id = this.#find(safi, nlri);
     if (id === NONE || !this.#hasAttribute(id, attribute)) return 'other';
     return this.isOver(this.#store.roundOf(id)) ? 'stale' : 'same';

@@ -149,13 +149,31 @@ describe('a topology log', () => {
             const known =
               copy !== undefined && Buffer.compare(copy.attribute ?? NONE, each.attribute ?? NONE) === 0;
             const said = known ? (rib.isStale(copy) ? 'stale' : 'same') : 'other';
-            expect(compact.compare(each.safi, each.nlri, each.attribute)).toBe(said);
-            expect(compact.has(each.safi, each.nlri)).toBe(copy !== undefined);
+            for (const form of [rib, compact]) {
+              expect(form.compare(each.safi, each.nlri, each.attribute)).toBe(said);
+              expect(form.has(each.safi, each.nlri)).toBe(copy !== undefined);
+            }
           }
           rib.apply(each);
           compact.apply(each);
           expect(stateOf(compact)).toEqual(stateOf(rib));
         }
+      }),
+      { seed },
+    );
+  });
+
+  it('goes on in one form where it was copied from the other', () => {
+    fc.assert(
+      fc.property(log, fc.nat(60), (entries, cut) => {
+        const whole = new AdjRibIn(1);
+        for (const each of entries) whole.apply(each);
+        const first = new AdjRibIn(1);
+        for (const each of entries.slice(0, cut)) first.apply(each);
+        const second = first.copyTo(new CompactAdjRibIn(seed));
+        expect(stateOf(second)).toEqual(stateOf(first));
+        for (const each of entries.slice(cut)) second.apply(each);
+        expect(stateOf(second)).toEqual(stateOf(whole));
       }),
       { seed },
     );

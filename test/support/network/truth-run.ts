@@ -130,6 +130,8 @@ export async function runTruth(
       } else if (fate === 2 && counts.killed < MOST_KILLS && told.every(({ live }) => live)) {
         killWorker(stack);
         counts.killed += 1;
+        // What it left looks live for some seconds. A source that fell silent within them would never be heard to the end.
+        await untilHeardAgain(call, told, Date.now());
         await agree(`a killed worker; ${said.at(-1)}`);
       } else {
         await agree(said.at(-1) as string);
@@ -190,6 +192,21 @@ async function readLists(call: Call): Promise<TopologyLists> {
     call('GET', '/api/topology/srv6-sids'),
   ]);
   return { nodes, links, prefixes, 'srv6-sids': sids };
+}
+
+/** Until each source's session is one that was established after `since`, in milliseconds. */
+async function untilHeardAgain(call: Call, told: readonly Told[], since: number): Promise<void> {
+  const begun = performance.now();
+  for (const { peerId } of told) {
+    for (;;) {
+      const { session } = await call('GET', `/api/bgp/peers/${peerId}`);
+      if (Date.parse(session['established-since'] ?? '') > since) break;
+      if (performance.now() - begun > AGREEMENT_WITHIN_MILLISECONDS) {
+        throw new Error(`peer ${peerId} has no session again: ${JSON.stringify(session)}`);
+      }
+      await delay(50);
+    }
+  }
 }
 
 /** SIGKILL to the worker's process; the product starts another. */
