@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { inDeclaredOrder, refusal, whenRight } from './body.ts';
 import { zeroOr } from './bounded-number.ts';
-import { classifyAddress } from './dial-guard.ts';
+import { addressOfKind, classifyAddress } from './dial-guard.ts';
 import { parseIpAddress } from './ip-address.ts';
 import { netosName } from './model.ts';
 import { name } from './name.ts';
@@ -154,7 +154,7 @@ const address = z
     } else if (!['public', 'private', 'loopback'].includes(classifyAddress(parsed))) {
       add(
         'address-not-allowed',
-        `address is a ${classifyAddress(parsed)} address; a unicast address is needed`,
+        `address is ${addressOfKind(classifyAddress(parsed))}; a unicast address is needed`,
       );
     }
   })

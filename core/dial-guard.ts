@@ -53,6 +53,11 @@ export function classifyAddress(address: IpAddress): AddressKind {
   return match?.[2] ?? 'public';
 }
 
+/** `a multicast address`, `an unspecified address`: a kind as sentences name it. */
+export function addressOfKind(kind: AddressKind): string {
+  return `${kind === 'unspecified' ? 'an' : 'a'} ${kind} address`;
+}
+
 /**
  * Why a BGP session or a device collection may not reach this address, or undefined when it may.
  * Private ranges are what peers and devices live in; loopback is for the local run alone.
@@ -64,7 +69,7 @@ export function deviceDialRefusal(
   const kind = classifyAddress(address);
   if (kind === 'public' || kind === 'private') return undefined;
   if (kind === 'loopback' && options.allowLoopback) return undefined;
-  return `${formatIpAddress(address)} is a ${kind} address, which the engine does not connect to`;
+  return `${formatIpAddress(address)} is ${addressOfKind(kind)}, which the engine does not connect to`;
 }
 
 /** A range of addresses, as `10.0.0.0/8` writes it. */
@@ -132,7 +137,7 @@ export function webhookDialRefusal(address: IpAddress, rules: WebhookDialRules):
     return `${formatIpAddress(address)} is not a public address, and no range that holds it is allowed`;
   }
   if (kind === 'loopback' && rules.isLocalRun) return undefined;
-  return `${formatIpAddress(address)} is a ${kind} address, which the webhook never connects to`;
+  return `${formatIpAddress(address)} is ${addressOfKind(kind)}, which the webhook never connects to`;
 }
 
 function isIn(address: IpAddress, prefix: string, bits: number): boolean {

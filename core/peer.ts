@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AS_NUMBER_PATTERN, asNumberRefusal, parseAsNumber } from './as-number.ts';
 import { refusal, whenRight } from './body.ts';
 import { zeroOr } from './bounded-number.ts';
-import { classifyAddress } from './dial-guard.ts';
+import { addressOfKind, classifyAddress } from './dial-guard.ts';
 import { embeddedIpv4, formatIpAddress, parseIpAddress, withoutIpv4Mapping } from './ip-address.ts';
 import { description, name } from './name.ts';
 import type { Ability } from './ownership.ts';
@@ -49,7 +49,7 @@ const address = (member: string, whenEmpty?: string) =>
       );
     } else if (!['public', 'private', 'loopback'].includes(classifyAddress(parsed))) {
       const kind = classifyAddress(parsed);
-      add('address-not-allowed', `${member} is a ${kind} address; a unicast address is needed`);
+      add('address-not-allowed', `${member} is ${addressOfKind(kind)}; a unicast address is needed`);
     } else if (parsed.family === 6 && embeddedIpv4(parsed) !== undefined && member === 'local-address') {
       add('address-not-allowed', `${member} embeds an IPv4 address; write that address itself`);
     }

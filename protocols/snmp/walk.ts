@@ -312,7 +312,10 @@ export class Walk {
         this.session.settings.version === 'v3'
           ? 'the device is away or no SNMPv3 agent, or its UDP port is closed'
           : 'the device is away, its UDP port is closed, or the community is wrong, which agents meet with silence';
-      return { code: 'snmp-no-response', detail: `nothing answered ${this.requests} requests: ${causes}` };
+      return {
+        code: 'snmp-no-response',
+        detail: `no answer to ${this.requests === 1 ? '1 request' : `${this.requests} requests`}: ${causes}`,
+      };
     }
     if (this.answers === 0) {
       return {
