@@ -12,7 +12,7 @@ const FIRST_BYTES = 65_536;
 
 /**
  * A growing buffer that is written from front to end and used again. Call `reserve` for what is to come; the other
- * methods do not look. Words instead of octets took a third off the time of a record.
+ * methods do not look.
  */
 export class RecordBuffer {
   /** Where the next octet goes. */

@@ -38,10 +38,7 @@ const FIXED_BYTES = 256;
 /** Longest text of a double, an integer or a truth value. */
 const SCALAR_BYTES = 32 + MAX_INTEGER_BYTES;
 
-/**
- * Shared by all writers, since a batch is delivered before another is written: with one each, fifty streams of 500 rows
- * held 25 MB more.
- */
+/** Shared by all writers, since a batch is delivered before another is written: a worker has thousands of them. */
 const out = new RecordBuffer();
 const view = new DataView(new ArrayBuffer(8));
 
@@ -160,7 +157,6 @@ export class RecordWriter {
 
   private hashData(start: number, end: number): void {
     const { bytes } = out;
-    // Not a subarray: that of a Buffer takes three times as long.
     const data = new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start);
     bytes.write(hash('sha256', data, 'hex'), this.hashAt, 'latin1');
   }

@@ -77,7 +77,7 @@ export class FrameReader {
     return undefined;
   }
 
-  /** With a view of each chunk instead, small messages took a tenth longer. */
+  /** Small messages come a chunk each: a view of every chunk would be one of every message. */
   #bufferOf({ buffer }: Uint8Array): Uint8Array {
     if (buffer !== this.#received.buffer) {
       this.#received = new Uint8Array(buffer);
