@@ -29,6 +29,7 @@ export const ENV = {
   bgpRecord: 'GRATICULE_BGP_RECORD',
   /** The name of the abstract socket on which the worker tells its container's health check; empty: none. */
   healthSocket: 'GRATICULE_HEALTH_SOCKET',
+  /** The names of this and the next two are Powertools': operators of Lambda functions know them, the lines are our own. */
   logLevel: 'POWERTOOLS_LOG_LEVEL',
   /** In place of `METRICS_NAMESPACE`, where several stages share an account. */
   metricsNamespace: 'POWERTOOLS_METRICS_NAMESPACE',
