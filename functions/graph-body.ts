@@ -1,6 +1,5 @@
 /** The bodies of the whole graph, compressed, of which what did not change is kept from one request to the next. */
-import { promisify } from 'node:util';
-import { constants, gzip, type ZlibOptions } from 'node:zlib';
+import { constants } from 'node:zlib';
 import {
   type GraphFragment,
   type GraphFragments,
@@ -8,9 +7,8 @@ import {
   LINKS_END,
   NODES_END,
 } from '../core/topology/graph-json.ts';
+import { compressGzip } from '../store/compression.ts';
 import { type GzipPiece, gzipPiece, joinPieces } from './gzip-pieces.ts';
-
-const compress: (text: string, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
 
 interface Kept {
   readonly version: number;
@@ -77,7 +75,7 @@ export class WholeBodies {
   gzipped(name: string, version: string, write: () => string): Promise<Buffer> {
     const kept = this.#kept.get(name);
     if (kept?.version === version) return kept.body;
-    const body = compress(write(), { level: constants.Z_BEST_SPEED });
+    const body = compressGzip(write(), { level: constants.Z_BEST_SPEED });
     this.#kept.set(name, { version, body });
     return body;
   }

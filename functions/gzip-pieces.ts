@@ -2,10 +2,8 @@
  * One gzip body out of pieces that were compressed apart and are kept: raw deflate streams that end on an octet boundary
  * may follow each other, and checksums of parts give that of the whole. RFC 1951 §3.2, RFC 1952 §2.3.
  */
-import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw, type ZlibOptions } from 'node:zlib';
-
-const compress: (octets: Uint8Array, options: ZlibOptions) => Promise<Buffer> = promisify(deflateRaw);
+import { constants, crc32 } from 'node:zlib';
+import { compressDeflate } from '../store/compression.ts';
 
 export interface GzipPiece {
   /** Deflate blocks, none of them the last. */
@@ -24,7 +22,7 @@ const LAST_BLOCK = Uint8Array.of(3, 0);
 export async function gzipPiece(text: string): Promise<GzipPiece> {
   // Once: a string would be encoded for each of the three that read it.
   const plain = Buffer.from(text);
-  const octets = await compress(plain, {
+  const octets = await compressDeflate(plain, {
     level: constants.Z_BEST_SPEED,
     finishFlush: constants.Z_SYNC_FLUSH,
   });

@@ -1,5 +1,4 @@
-import { promisify } from 'node:util';
-import { constants, gunzip, gzip, type ZlibOptions } from 'node:zlib';
+import { constants } from 'node:zlib';
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { LIMITS } from '../contract/limits.ts';
@@ -9,6 +8,7 @@ import { parseJson } from '../core/plain-json.ts';
 import { Problem } from '../core/problem.ts';
 import { matchRoute } from '../core/route-match.ts';
 import { scopeAllows } from '../core/token.ts';
+import { compressGzip, decompressGzip } from '../store/compression.ts';
 import { watchKeyring } from '../store/keyring-fault.ts';
 import type { LargeBody } from '../store/large-body-store.ts';
 import { WriteConflict } from '../store/table.ts';
@@ -16,8 +16,6 @@ import { authenticate } from './authentication.ts';
 import { log } from './log.ts';
 import { writeMetrics } from './metrics.ts';
 
-const compress: (body: string, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
-const decompress: (body: Uint8Array) => Promise<Buffer> = promisify(gunzip);
 watchKeyring(() => writeMetrics({ KeyringFaults: 1 }));
 
 /** Bodies below this many bytes are not worth compressing. */
@@ -186,7 +184,7 @@ async function putGzipped(
   putLargeBody: ApiHandlerOptions['putLargeBody'],
 ): Promise<void> {
   if (!acceptsGzip(event.headers['accept-encoding'])) {
-    result.body = (await decompress(gzipped)).toString();
+    result.body = (await decompressGzip(gzipped)).toString();
     return;
   }
   result.headers = { ...result.headers, ...GZIP_HEADERS };
@@ -213,7 +211,7 @@ async function compressBody(
   // Of a large body, time is worth more than the last tenth of its size.
   const level =
     body.length > LIMITS.directBodyBytes ? constants.Z_BEST_SPEED : constants.Z_DEFAULT_COMPRESSION;
-  const octets = gzipped ? await compress(body, { level }) : undefined;
+  const octets = gzipped ? await compressGzip(body, { level }) : undefined;
   if (octets !== undefined) {
     response.headers = { ...response.headers, ...GZIP_HEADERS };
   }

@@ -1,11 +1,7 @@
-import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { RUNTIME_KEYS } from '../contract/tables.ts';
 import type { DeviceStatus } from '../core/stream-status.ts';
+import { compressZstd, decompressZstd } from './compression.ts';
 import { deleteItem, type Item, putItem, queryItems, SCHEMA_VERSION } from './table.ts';
-
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
 
 /** Statuses are kept in items of up to this many devices, by their ids. */
 const DEVICES_PER_ITEM = 100;
@@ -26,7 +22,7 @@ export async function putDeviceStatuses(
     await deleteItem('runtime', key);
     return;
   }
-  const text = await compress(JSON.stringify(statuses));
+  const text = await compressZstd(JSON.stringify(statuses));
   await putItem('runtime', { ...key, v: SCHEMA_VERSION, worker, chunk, statuses: text });
 }
 
@@ -44,7 +40,7 @@ async function read(items: readonly Item[]): Promise<DeviceStatus[]> {
   const chunks = await Promise.all(
     items.map(
       async (item) =>
-        JSON.parse((await decompress(item['statuses'] as Uint8Array)).toString()) as DeviceStatus[],
+        JSON.parse((await decompressZstd(item['statuses'] as Uint8Array)).toString()) as DeviceStatus[],
     ),
   );
   return chunks.flat();

@@ -1,14 +1,10 @@
-import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { ENV } from '../contract/env.ts';
 import { RUNTIME_KEYS } from '../contract/tables.ts';
 import type { LiveTestJob } from '../core/live-test.ts';
 import { sqs } from './clients.ts';
+import { compressZstd, decompressZstd } from './compression.ts';
 import { getItem, putItem, SCHEMA_VERSION } from './table.ts';
-
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
 
 /** Results are read at once or never. */
 const RESULT_LIFE_SECONDS = 300;
@@ -51,7 +47,7 @@ export async function putJobResult(id: string, text: string, now: Date): Promise
   await putItem('runtime', {
     ...RUNTIME_KEYS.jobResult(id),
     v: SCHEMA_VERSION,
-    result: await compress(text),
+    result: await compressZstd(text),
     expires: Math.floor(now.getTime() / 1000) + RESULT_LIFE_SECONDS,
   });
 }
@@ -59,7 +55,7 @@ export async function putJobResult(id: string, text: string, now: Date): Promise
 /** The answer's JSON text, once a worker has left it. */
 export async function getJobResult(id: string): Promise<string | undefined> {
   const item = await getItem('runtime', RUNTIME_KEYS.jobResult(id));
-  return item === undefined ? undefined : (await decompress(item['result'] as Uint8Array)).toString();
+  return item === undefined ? undefined : (await decompressZstd(item['result'] as Uint8Array)).toString();
 }
 
 function queueUrl(): string {

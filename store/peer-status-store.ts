@@ -1,11 +1,7 @@
-import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { RUNTIME_KEYS } from '../contract/tables.ts';
 import type { PeerStatus } from '../core/peer-status.ts';
+import { compressZstd, decompressZstd } from './compression.ts';
 import { deleteItem, getItem, type Item, putItem, queryItems, SCHEMA_VERSION } from './table.ts';
-
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
 
 /** Statuses are kept in items of up to this many peers, by their ids, so that a thousand peers cost ten writes. */
 const PEERS_PER_ITEM = 100;
@@ -27,7 +23,7 @@ export async function putPeerStatuses(
     return;
   }
   const text = JSON.stringify(statuses);
-  await putItem('runtime', { ...key, v: SCHEMA_VERSION, worker, chunk, statuses: await compress(text) });
+  await putItem('runtime', { ...key, v: SCHEMA_VERSION, worker, chunk, statuses: await compressZstd(text) });
 }
 
 /** What `worker` last said of one peer. */
@@ -50,7 +46,7 @@ async function read(items: readonly Item[]): Promise<PeerStatus[]> {
   const chunks = await Promise.all(
     items.map(
       async (item) =>
-        JSON.parse((await decompress(item['statuses'] as Uint8Array)).toString()) as PeerStatus[],
+        JSON.parse((await decompressZstd(item['statuses'] as Uint8Array)).toString()) as PeerStatus[],
     ),
   );
   return chunks.flat();

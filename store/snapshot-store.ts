@@ -1,14 +1,10 @@
-import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { BUCKETS } from '../contract/buckets.ts';
 import { ENV } from '../contract/env.ts';
 import { RUNTIME_KEYS } from '../contract/tables.ts';
 import { s3 } from './clients.ts';
+import { compressZstd, decompressZstd } from './compression.ts';
 import { getItem, putItem, SCHEMA_VERSION } from './table.ts';
-
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
 
 /** A part is read at once or never. */
 const PART_LIFE_SECONDS = 300;
@@ -19,7 +15,7 @@ const OPENED_LIMIT_BYTES = 536_870_912;
 
 /** Leaves what a worker has of a snapshot, as `formatSnapshotPart` wrote it. */
 export async function putSnapshotPart(id: string, text: string, now: Date): Promise<void> {
-  const part = await compress(text);
+  const part = await compressZstd(text);
   const isInline = part.length <= INLINE_BYTES;
   if (!isInline) {
     await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: objectKey(id), Body: part }));
@@ -37,7 +33,7 @@ export async function takeSnapshotPart(id: string): Promise<string | undefined> 
   const item = await getItem('runtime', RUNTIME_KEYS.snapshotPart(id));
   if (item === undefined) return undefined;
   const part: Uint8Array = item['part'] ?? (await takeObject(objectKey(id)));
-  return (await decompress(part, { maxOutputLength: OPENED_LIMIT_BYTES })).toString();
+  return (await decompressZstd(part, { maxOutputLength: OPENED_LIMIT_BYTES })).toString();
 }
 
 async function takeObject(key: string): Promise<Uint8Array> {

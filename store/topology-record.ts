@@ -1,15 +1,12 @@
 /** The items that topology logs and snapshots are kept in: compressed octets under a sequence or part number. */
-import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
+import { constants } from 'node:zlib';
 import { paddedId, RUNTIME_KEYS } from '../contract/tables.ts';
 import type { AppliedLog } from '../core/topology/applied-log.ts';
 import { decodeBatch, decodeBatchToKeep, encodeBatch, type LogEntry } from '../core/topology/log.ts';
 import { decodeSnapshot } from '../core/topology/snapshot.ts';
+import { compressZstd, decompressZstd } from './compression.ts';
 import { deleteItem, putItem, queryItems, SCHEMA_VERSION } from './table.ts';
 import { type Segment, type SnapshotPointer, segmentsAfter, type TopologyHead } from './topology-head.ts';
-
-const compressOctets = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
 
 /** Compressed octets of one log item. Larger batches are split. */
 export const LOG_ITEM_OCTETS = 64 * 1024;
@@ -20,7 +17,7 @@ const PARTS_IN_A_GROUP = 8;
 
 /** Level 1: the log is read far more often than it is large. */
 function compress(octets: Uint8Array): Promise<Uint8Array> {
-  return compressOctets(octets, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+  return compressZstd(octets, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
 }
 
 /** One or more compressed batches of at most `LOG_ITEM_OCTETS`, in order. */
@@ -69,7 +66,7 @@ export async function readLog(head: TopologyHead, sequence: number): Promise<Log
       return Promise.all(
         visible.map(async (item) => ({
           sequence: Number(item.sk),
-          entries: decodeBatchToKeep(await decompress(item['data'] as Uint8Array)),
+          entries: decodeBatchToKeep(await decompressZstd(item['data'] as Uint8Array)),
         })),
       );
     }),
@@ -128,7 +125,7 @@ export async function readSnapshot<Rib extends AppliedLog>(
         'runtime',
         RUNTIME_KEYS.topologySnapshot(peerId, epoch, sequence, group),
       );
-      return Promise.all(items.map((item) => decompress(item['data'] as Uint8Array)));
+      return Promise.all(items.map((item) => decompressZstd(item['data'] as Uint8Array)));
     }),
   );
   const all = parts.flat();

@@ -211,6 +211,8 @@ describe('the architecture', () => {
       // What is left to be found at run time: Node's own modules, and in the worker what is native.
       const missing = external.filter((module) => !builtinModules.includes(module.replace(/^node:/, '')));
       expect(missing, name).toEqual(name === 'worker/main.js' ? ['koffi'] : []);
+      // An import of it loads Node's workers, its diff and its parser of arguments, in every cold start.
+      if (!isWorker) expect(external, name).not.toContain('node:util');
     }
   });
 
