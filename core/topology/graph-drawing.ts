@@ -2,8 +2,8 @@
 import { decodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import type { TopologyGraph } from './graph.ts';
 import type { TopologyNode, TopologyObject } from './graph-object.ts';
-import { xmlText } from './graph-rfc8345.ts';
 import { decodedAttribute } from './object-view.ts';
+import { xmlText } from './yang-text.ts';
 
 interface DrawnNode {
   readonly id: string;

@@ -1,19 +1,40 @@
 /**
  * The topology in the IETF's own model: RFC 8345 networks, nodes, links and termination points, with the layer 3
- * attributes of RFC 8346, in the JSON encoding of RFC 7951 (64-bit integers are strings). One network for each SAFI,
- * route distinguisher, protocol and instance: what RFC 8345 calls a link never leaves its network.
+ * attributes of RFC 8346 and the traffic engineering ones of RFC 8795, in the JSON encoding of RFC 7951 (64-bit integers
+ * are strings). One network for each SAFI, route distinguisher, protocol and instance: what RFC 8345 calls a link never
+ * leaves its network.
  */
+import type { LinkStateAttributes } from '../../protocols/bgp/ls/attributes.ts';
 import type { LinkDescriptor, PrefixDescriptor } from '../../protocols/bgp/ls/descriptor.ts';
 import { type DecodedNlri, decodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import { parseIpAddress } from '../ip-address.ts';
 import type { TopologyGraph } from './graph.ts';
 import type { TopologyNode, TopologyObject } from './graph-object.ts';
+import {
+  isTeLink,
+  TE_NETWORK_TYPE,
+  type TeState,
+  viewTeLink,
+  viewTeNetwork,
+  viewTeNode,
+  viewTeTerminationPoint,
+} from './graph-te-topology.ts';
 import { decodedAttribute, type JsonObject } from './object-view.ts';
+import { isDomainName, xmlText } from './yang-text.ts';
 
 interface Network {
   readonly name: string;
-  readonly nodes: JsonObject[];
-  readonly links: JsonObject[];
+  readonly nodes: { readonly node: TopologyNode; readonly nlri: DecodedNlri; readonly links: Link[] }[];
+  /** One of its links is for traffic engineering: then it is a TE topology too, and its nodes are shown as such. */
+  te: boolean;
+}
+
+/** A link that begins at the node that it is listed with. */
+interface Link {
+  readonly link: TopologyObject;
+  readonly descriptor: LinkDescriptor;
+  readonly attributes: LinkStateAttributes;
+  readonly te: boolean;
 }
 
 /** `ietf-network:networks`; ids are those of the API. A termination point has the id of the half-link that it begins. */
@@ -27,20 +48,29 @@ export function formatRfc8345(graph: TopologyGraph, includeStale: boolean): Json
     const nlri = decodeNlri(node.nlri, node.safi);
     const network = networkOf(networks, nlri);
     const outgoing = links.filter((link) => link.localNode === node).sort(byId);
-    network.nodes.push(viewNode(graph, node, nlri, outgoing));
-    for (const link of outgoing) if (link.remoteNode !== null) network.links.push(viewLink(graph, link));
+    const read = outgoing.map((link) => readLink(graph, link));
+    network.nodes.push({ node, nlri, links: read });
+    network.te ||= read.some(({ te }) => te);
   }
   const list = [...networks].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    'ietf-network:networks': {
-      network: list.map(([id, { name, nodes, links }]) => ({
-        'network-id': id,
-        'network-types': { 'ietf-l3-unicast-topology:l3-unicast-topology': {} },
-        'ietf-l3-unicast-topology:l3-topology-attributes': { name },
-        node: nodes.sort((a, b) => ((a['node-id'] as string) < (b['node-id'] as string) ? -1 : 1)),
-        ...(links.length > 0 ? { 'ietf-network-topology:link': links } : {}),
-      })),
+    'ietf-network:networks': { network: list.map(([id, network]) => viewNetwork(graph, id, network)) },
+  };
+}
+
+function viewNetwork(graph: TopologyGraph, id: string, { name, nodes, te }: Network): JsonObject {
+  nodes.sort((a, b) => byId(a.node, b.node));
+  const links = nodes.flatMap((node) => node.links).filter(({ link }) => link.remoteNode !== null);
+  return {
+    'network-id': id,
+    'network-types': {
+      'ietf-l3-unicast-topology:l3-unicast-topology': {},
+      ...(te ? TE_NETWORK_TYPE : {}),
     },
+    'ietf-l3-unicast-topology:l3-topology-attributes': { name },
+    ...(te ? viewTeNetwork(id, name) : {}),
+    node: nodes.map(({ node, nlri, links }) => viewNode(graph, node, nlri, links, te)),
+    ...(links.length > 0 ? { 'ietf-network-topology:link': links.map((link) => viewLink(graph, link)) } : {}),
   };
 }
 
@@ -49,7 +79,7 @@ function networkOf(networks: Map<string, Network>, nlri: DecodedNlri): Network {
   const id = `bgp-ls:${nlri.safi}${distinguisher}:${nlri.protocol}:${nlri.identifier}`;
   const known = networks.get(id);
   if (known !== undefined) return known;
-  const network: Network = { name: `${nlri.protocol} instance ${nlri.identifier}`, nodes: [], links: [] };
+  const network: Network = { name: `${nlri.protocol} instance ${nlri.identifier}`, nodes: [], te: false };
   networks.set(id, network);
   return network;
 }
@@ -58,7 +88,8 @@ function viewNode(
   graph: TopologyGraph,
   node: TopologyNode,
   nlri: DecodedNlri,
-  outgoing: readonly TopologyObject[],
+  outgoing: readonly Link[],
+  te: boolean,
 ): JsonObject {
   const object = node.objects[0];
   const attribute = object === undefined ? null : graph.selected(object).attribute;
@@ -72,12 +103,13 @@ function viewNode(
     ...(routerIds.length > 0 ? { 'router-id': [...new Set(routerIds)] } : {}),
     ...(prefixes.length > 0 ? { prefix: prefixes } : {}),
   };
+  const state = object === undefined ? undefined : teState(graph, object);
+  const termination = outgoing.map((link) => viewTerminationPoint(link, te));
   return {
     'node-id': node.id,
-    ...(outgoing.length > 0
-      ? { 'ietf-network-topology:termination-point': outgoing.map(viewTerminationPoint) }
-      : {}),
+    ...(outgoing.length > 0 ? { 'ietf-network-topology:termination-point': termination } : {}),
     ...(Object.keys(l3).length > 0 ? { 'ietf-l3-unicast-topology:l3-node-attributes': l3 } : {}),
+    ...(te ? viewTeNode(nlri, node.pseudonode, attributes, state) : {}),
   };
 }
 
@@ -100,8 +132,13 @@ function viewPrefixes(graph: TopologyGraph, node: TopologyNode): JsonObject[] {
     .map(([prefix, { metric }]) => ({ prefix, ...(metric === undefined ? {} : { metric }) }));
 }
 
-function viewTerminationPoint(link: TopologyObject): JsonObject {
-  const descriptor = decodeNlri(link.nlri, link.safi).descriptor as LinkDescriptor;
+function readLink(graph: TopologyGraph, link: TopologyObject): Link {
+  const nlri = decodeNlri(link.nlri, link.safi);
+  const { attributes } = decodedAttribute(graph.selected(link).attribute, nlri);
+  return { link, descriptor: nlri.descriptor as LinkDescriptor, attributes, te: isTeLink(attributes) };
+}
+
+function viewTerminationPoint({ link, descriptor }: Link, te: boolean): JsonObject {
   const addresses = [...descriptor['ipv4-interface-addresses'], ...descriptor['ipv6-interface-addresses']];
   const identifier = descriptor['link-local-identifier'];
   const l3 =
@@ -113,13 +150,12 @@ function viewTerminationPoint(link: TopologyObject): JsonObject {
   return {
     'tp-id': link.id,
     ...(l3 === undefined ? {} : { 'ietf-l3-unicast-topology:l3-termination-point-attributes': l3 }),
+    ...(te ? viewTeTerminationPoint(descriptor) : {}),
   };
 }
 
 /** `metric1` is the IGP's, `metric2` the traffic engineering one: as in RFC 8346's own example. */
-function viewLink(graph: TopologyGraph, link: TopologyObject): JsonObject {
-  const nlri = decodeNlri(link.nlri, link.safi);
-  const { attributes } = decodedAttribute(graph.selected(link).attribute, nlri);
+function viewLink(graph: TopologyGraph, { link, attributes, te }: Link): JsonObject {
   const { reverse } = graph.pairing(link);
   const l3 = {
     ...(attributes['link-name'] === undefined ? {} : { name: xmlText(attributes['link-name']) }),
@@ -136,23 +172,16 @@ function viewLink(graph: TopologyGraph, link: TopologyObject): JsonObject {
       ...(reverse === null ? {} : { 'dest-tp': reverse.id }),
     },
     ...(Object.keys(l3).length > 0 ? { 'ietf-l3-unicast-topology:l3-link-attributes': l3 } : {}),
+    ...(te ? viewTeLink(attributes, touchesLan(link), teState(graph, link)) : {}),
   };
 }
 
-/** YANG strings are XML's characters (RFC 7950 §14): what is none becomes U+FFFD. */
-export function xmlText(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd');
+function touchesLan(link: TopologyObject): boolean {
+  return link.localNode?.pseudonode === true || link.remoteNode?.pseudonode === true;
 }
 
-/** `domain-name` of RFC 6991. */
-function isDomainName(text: string): boolean {
-  return (
-    text.length <= 253 &&
-    /^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?\.?$/.test(
-      text,
-    )
-  );
+function teState(graph: TopologyGraph, object: TopologyObject): TeState {
+  return { stale: graph.isStale(object), peerId: graph.selected(object).rib.peerId };
 }
 
 /** An OSPF router's identifier is one; an IS-IS pseudonode's only looks like one. */
@@ -160,6 +189,6 @@ function dottedQuad(routerId: string | undefined): string[] {
   return routerId !== undefined && parseIpAddress(routerId)?.family === 4 ? [routerId] : [];
 }
 
-function byId(a: TopologyObject, b: TopologyObject): number {
+function byId(a: { readonly id: string }, b: { readonly id: string }): number {
   return a.id < b.id ? -1 : 1;
 }

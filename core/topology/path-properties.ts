@@ -118,12 +118,14 @@ function availableBandwidth(attributes: LinkStateAttributes): number {
   );
 }
 
-/** A link that names no group is in none. RFC 7308 §2.3.1: both lists describe the same first 32 groups. */
+/** A link that names no group is in none. Where the lists differ in the first 32, the older is right: RFC 7308 §2.3.1. */
 function groupsOf(attributes: LinkStateAttributes): bigint {
-  let groups = BigInt(attributes['administrative-group'] ?? 0);
+  let groups = 0n;
   attributes['extended-administrative-group']?.forEach((word, index) => {
     groups |= BigInt(word) << BigInt(index * 32);
   });
+  const first = attributes['administrative-group'];
+  if (first !== undefined) groups = ((groups >> 32n) << 32n) | BigInt(first);
   return groups;
 }
 

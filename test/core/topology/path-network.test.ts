@@ -128,3 +128,40 @@ describe('a network of paths that follows its graph', () => {
     expect(followed).toBeGreaterThan(100);
   });
 });
+
+describe('the administrative groups that constraints look at', () => {
+  it('are those of the older attribute in the first 32 and of the newer beyond: RFC 7308 §2.3.1', () => {
+    const groups = (attributes: LinkStateAttributes) => {
+      const random = new Random(1);
+      const network = new SimulatedNetwork(
+        {
+          routers: 2,
+          igp: 'isis',
+          identifier: 1n,
+          number: 1,
+          chords: 0,
+          parallel: 0,
+          unnumbered: 0,
+          lansPerHundred: 0,
+        },
+        random,
+      );
+      const graph = new TopologyGraph();
+      const { rib } = graph.peer(1);
+      rib.apply({ kind: 'session-established', at: 1, sweepBy: 2 });
+      for (const { type, nlri, attribute } of linkStateObjects(network).values()) {
+        const context = { protocolId: nlri[PROTOCOL_ID] as number, nlriType: 2 };
+        const told = type === 'link' ? encodeAttribute(attributes, context) : attribute;
+        rib.apply({ kind: 'put', at: 1, safi: 71, nlri, attribute: told });
+      }
+      const link = [...graph.objects.values()].find(({ kind }) => kind === 'link');
+      if (link === undefined) throw new Error('the network has no link');
+      return new PathProperties(graph).link(link).groups;
+    };
+    const extended = { 'extended-administrative-group': [0b1100, 0b1] };
+    expect(groups(extended)).toBe(0x1_0000_000cn);
+    expect(groups({ ...extended, 'administrative-group': 0b0011 })).toBe(0x1_0000_0003n);
+    expect(groups({ 'administrative-group': 0b0011 })).toBe(3n);
+    expect(groups({})).toBe(0n);
+  });
+});

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { TopologyGraph } from '../../../core/topology/graph.ts';
 import { formatDot, formatGraphml } from '../../../core/topology/graph-drawing.ts';
 import { formatRfc8345 } from '../../../core/topology/graph-rfc8345.ts';
+import { encodeAttribute } from '../../../protocols/bgp/ls/attribute.ts';
 import type { TestCase } from '../../harness.ts';
 import { debianCommand, pythonEnvironment } from '../../support/install.ts';
-import { linkStateObjects } from '../../support/network/link-state-objects.ts';
+import { type LinkStateObject, linkStateObjects } from '../../support/network/link-state-objects.ts';
 import { SimulatedNetwork } from '../../support/network/simulated-network.ts';
 import { Random } from '../../support/random.ts';
 
@@ -21,7 +22,10 @@ const NAMES = [
   'knoten-größe',
 ];
 
+/** As pyang ships them. */
 const MODULES = ['ietf-network', 'ietf-network-topology', 'ietf-l3-unicast-topology'];
+/** No package ships RFC 8795's: abridged texts of our own, see there. */
+const ABRIDGED_MODULES = join(import.meta.dirname, '..', 'yang');
 
 /** Simulated IS-IS and OSPF networks in each format, given to the programs that define or read it. */
 export const testCase: TestCase = {
@@ -49,7 +53,10 @@ export const testCase: TestCase = {
       network.routers.forEach((router, index) => {
         router.name = NAMES[index] ?? router.name;
       });
-      for (const { nlri, attribute } of linkStateObjects(network).values()) {
+      for (const object of linkStateObjects(network).values()) {
+        const { nlri } = object;
+        const isTold = object.type === 'link' && object.end !== undefined;
+        const attribute = isTold ? withReservations(object, random) : object.attribute;
         rib.apply({ kind: 'put', at: 1, safi: 71, nlri, attribute });
       }
     }
@@ -58,29 +65,56 @@ export const testCase: TestCase = {
     log(`${nodes} nodes, ${links} half-links`);
     const python = pythonEnvironment(['pyang==2.7.1', 'networkx==3.6.1']);
 
-    await check('yanglint accepts the RFC 8345 body, with RFC 8346 layer 3 attributes', () => {
-      const body = formatRfc8345(graph, true);
+    const modules = join(python, '..', 'share', 'yang', 'modules');
+    const yanglint = debianCommand('yanglint', 'libyang2-tools');
+    const validate = (body: unknown, moduleFiles: readonly string[]) => {
       const file = join(scratchDirectory, 'topology.json');
       writeFileSync(file, JSON.stringify(body));
-      const modules = join(python, '..', 'share', 'yang', 'modules');
-      const paths = readdirSync(modules).flatMap((folder) => ['-p', join(modules, folder)]);
-      const files = MODULES.map((name) => join(modules, 'ietf', `${name}.yang`));
-      const yanglint = debianCommand('yanglint', 'libyang2-tools');
-      execFileSync(yanglint, [...paths, '-t', 'config', ...files, file], { stdio: 'pipe' });
+      const folders = readdirSync(modules).map((folder) => join(modules, folder));
+      const paths = [ABRIDGED_MODULES, ...folders].flatMap((folder) => ['-p', folder]);
+      execFileSync(yanglint, [...paths, '-t', 'data', ...moduleFiles, file], { stdio: 'pipe' });
+    };
+    const real = MODULES.map((name) => join(modules, 'ietf', `${name}.yang`));
+    // An identity can be named only when its module is one of those that are asked for.
+    const abridged = ['ietf-te-types', 'ietf-te-topology'];
+    const withTe = [...real, ...abridged.map((name) => join(ABRIDGED_MODULES, `${name}.yang`))];
+    const isRefused = (body: unknown, moduleFiles: readonly string[]) => {
+      try {
+        validate(body, moduleFiles);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+
+    await check('yanglint accepts the RFC 8345 body, with RFC 8346 layer 3 attributes', () => {
+      const body = withoutTe(formatRfc8345(graph, true)) as JsonObject;
+      validate(body, real);
       const networks = (body['ietf-network:networks'] as { network: { node: unknown[] }[] }).network;
       equal(networks.length, 3);
       equal(
         networks.reduce((sum, network) => sum + network.node.length, 0),
         nodes,
       );
-      writeFileSync(file, JSON.stringify(body).replaceAll('"dest-node"', '"dest-nod"'));
-      let refused = false;
-      try {
-        execFileSync(yanglint, [...paths, '-t', 'config', ...files, file], { stdio: 'pipe' });
-      } catch {
-        refused = true;
+      const wrong = JSON.stringify(body).replaceAll('"dest-node"', '"dest-nod"');
+      ok(isRefused(JSON.parse(wrong), real), 'yanglint took a body with a misspelt leaf');
+    });
+
+    await check('yanglint accepts the same body with RFC 8795 attributes, by the abridged module', () => {
+      const body = formatRfc8345(graph, true);
+      validate(body, withTe);
+      // One by one what stands below a TE member is spelt wrongly, so that no name goes unread.
+      const text = JSON.stringify(oneNetwork(body));
+      const names = [...new Set(teMembers(JSON.parse(text)))].sort();
+      log(`${names.length} TE members: ${names.join(' ')}`);
+      for (const name of names) {
+        ok(isRefused(misspelt(JSON.parse(text), name), withTe), `yanglint took ${name} misspelt`);
       }
-      ok(refused, 'yanglint took a body with a misspelt leaf');
+      for (const [right, wrong] of WRONG_VALUES) {
+        const spoilt = text.replace(right, wrong);
+        ok(spoilt !== text, `nothing in the body is like ${right}`);
+        ok(isRefused(JSON.parse(spoilt), withTe), `yanglint took ${wrong}`);
+      }
     });
 
     await check('networkx reads the GraphML with every node, link and name', () => {
@@ -107,6 +141,82 @@ export const testCase: TestCase = {
     });
   },
 };
+
+/** What the abridged module must refuse: types, enumerations, identities and conditions. */
+const WRONG_VALUES: readonly [RegExp, string][] = [
+  [/"generic":"0x1[^"]*"/, '"generic":"0x1.2a05f2p-3"'],
+  [/"administrative-group":"[^"]*"/, '"administrative-group":"0:1"'],
+  [/"access-type":"[^"]*"/, '"access-type":"lan"'],
+  [/"ietf-te-types:link-protection-[^"]*"/, '"ietf-te-types:link-protection"'],
+  [/"ietf-te-topology:te-node-id":"[^"]*",/, ''],
+  [/"ietf-te-topology:te-topology":\{\}/, '"ietf-l3-unicast-topology:l3-unicast-topology":{}'],
+  [/"priority":7/, '"priority":6'],
+];
+
+/** A link with every traffic engineering attribute, of values at the edges of their types too. */
+function withReservations({ attributes, nlri }: LinkStateObject, random: Random): Uint8Array {
+  const bandwidth = () =>
+    random.pick([0, 1, 0.25, 1.25e9, 3.4028234663852886e38, 123_456_789].map(Math.fround));
+  const protection = random.pick(['shared', 'enhanced', 'unprotected', 'dedicated-1-to-1', 'extra-traffic']);
+  return encodeAttribute(
+    {
+      ...attributes,
+      'max-reservable-link-bandwidth-bytes-per-second': bandwidth(),
+      'unreserved-bandwidth-bytes-per-second': Array.from({ length: 8 }, bandwidth),
+      'link-protection-type': {
+        ...{ enhanced: false, 'dedicated-1-plus-1': false, 'dedicated-1-to-1': false },
+        ...{ shared: false, unprotected: false, 'extra-traffic': false },
+        [protection]: true,
+      },
+      'shared-risk-link-groups': [7, 2 ** 32 - 1, 7],
+      'extended-administrative-group': [attributes['administrative-group'] ?? 0, 0, 0x8000_0001],
+      'link-name': random.pick(NAMES),
+    },
+    { protocolId: nlri[4] as number, nlriType: 2 },
+  );
+}
+
+type JsonObject = Record<string, unknown>;
+
+/** What the modules that pyang ships know of. */
+function withoutTe(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutTe);
+  if (typeof value !== 'object' || value === null) return value;
+  const own = Object.entries(value).filter(([name]) => !name.startsWith('ietf-te-topology:'));
+  return Object.fromEntries(own.map(([name, member]) => [name, withoutTe(member)]));
+}
+
+/** The names of all members that are RFC 8795's. */
+function teMembers(value: unknown, inside = false): string[] {
+  if (Array.isArray(value)) return value.flatMap((each) => teMembers(each, inside));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const isTe = inside || name.startsWith('ietf-te-topology:');
+    return isTe ? [name, ...teMembers(member, true)] : teMembers(member);
+  });
+}
+
+/** The same without the last letter of that name, wherever it is RFC 8795's. */
+function misspelt(value: unknown, wrong: string, inside = false): unknown {
+  if (Array.isArray(value)) return value.map((each) => misspelt(each, wrong, inside));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const isTe = inside || name.startsWith('ietf-te-topology:');
+      return [isTe && name === wrong ? name.slice(0, -1) : name, misspelt(member, wrong, isTe)];
+    }),
+  );
+}
+
+/** The body with its OSPF network alone, which has pseudonodes that TE can name. */
+function oneNetwork(body: JsonObject): JsonObject {
+  const { network } = body['ietf-network:networks'] as { network: JsonObject[] };
+  return {
+    'ietf-network:networks': {
+      network: network.filter((each) => String(each['network-id']).includes('ospf')),
+    },
+  };
+}
 
 const READ_GRAPHML = `
 import json, sys, networkx
