@@ -56,6 +56,11 @@ export type Operations = Readonly<Record<string, Operation>>;
 export interface ApiHandlerOptions {
   /** Keeps a body that is too large for API Gateway and gives its address; without it, such an answer is a 400. */
   readonly putLargeBody?: (body: LargeBody) => Promise<string>;
+  /**
+   * Headers of refusals too: of a 4xx to a caller whose token is good. `since` is when the request came. When it
+   * fails, the refusal goes without.
+   */
+  readonly refusalHeaders?: (since: Date) => Promise<Readonly<Record<string, string>>>;
 }
 
 export type ApiHandler = (
@@ -72,12 +77,18 @@ export type ApiHandler = (
 export function apiHandler(
   functionName: ApiFunction,
   operations: Operations,
-  { putLargeBody }: ApiHandlerOptions = {},
+  { putLargeBody, refusalHeaders }: ApiHandlerOptions = {},
 ): ApiHandler {
   const routes = ROUTES.filter((route) => route.function === functionName);
   assertSameOperations(functionName, routes, operations);
   return middy()
-    .use({ after: (request) => compressBody(request, putLargeBody), onError: describeProblem })
+    .use({
+      before: ({ internal }) => {
+        internal['cameAt'] = new Date();
+      },
+      after: (request) => compressBody(request, putLargeBody),
+      onError: (request) => describeProblem(request, refusalHeaders),
+    })
     .handler(async (event: APIGatewayProxyEventV2) => {
       const request = requestOf(event);
       const { route, parameters } = await admit(event, request, routes);
@@ -257,11 +268,15 @@ function acceptsGzip(header: string | undefined): boolean {
 }
 
 /** Turns whatever was thrown into problem details; what is not ours is logged and told to nobody. */
-async function describeProblem(request: {
-  event: APIGatewayProxyEventV2;
-  error: Error | null;
-  response?: unknown;
-}): Promise<void> {
+async function describeProblem(
+  request: {
+    event: APIGatewayProxyEventV2;
+    error: Error | null;
+    response?: unknown;
+    internal: Readonly<Record<string, unknown>>;
+  },
+  refusalHeaders: ApiHandlerOptions['refusalHeaders'],
+): Promise<void> {
   const { event, error } = request;
   const { requestId } = event.requestContext;
   const problem = problemOf(error, requestId);
@@ -274,6 +289,7 @@ async function describeProblem(request: {
       ...(problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
       ...(allow === undefined ? {} : { allow: allow.join(', ') }),
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+      ...(await headersOfRefusal(problem, request.internal['cameAt'] as Date, refusalHeaders)),
     },
     body:
       event.requestContext.http.method === 'HEAD'
@@ -281,6 +297,21 @@ async function describeProblem(request: {
         : JSON.stringify(problem.body(event.rawPath, requestId)),
   };
   request.response = result;
+}
+
+async function headersOfRefusal(
+  { status }: Problem,
+  cameAt: Date,
+  refusalHeaders: ApiHandlerOptions['refusalHeaders'],
+): Promise<Readonly<Record<string, string>>> {
+  // Strangers learn nothing, and where something inside failed, reading again would not help.
+  if (refusalHeaders === undefined || status === 401 || status === 403 || status >= 500) return {};
+  try {
+    return await refusalHeaders(cameAt);
+  } catch (error) {
+    log('warn', 'a refusal goes without its headers', errorFields(error as Error));
+    return {};
+  }
 }
 
 function problemOf(error: Error | null, requestId: string): Problem {

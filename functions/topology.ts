@@ -166,7 +166,13 @@ const operations: Operations = {
   'GET /api/topology/unknown/{id}': oneOf('unknown'),
 };
 
-export const handler = apiHandler('topology', operations, { putLargeBody });
+export const handler = apiHandler('topology', operations, {
+  putLargeBody,
+  refusalHeaders: async (since) => {
+    if (reader.refreshedAt < since.getTime()) await reader.refresh(since.getTime());
+    return { 'topology-version': versionText(Date.now()) };
+  },
+});
 
 function listOf(kind: ObjectKind): Operation {
   return {

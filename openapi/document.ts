@@ -11,7 +11,7 @@ import type {
   OperationDocument,
 } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import { problemResponses, problemsOf } from './problems.ts';
+import { problemResponses, problemsOf, TOPOLOGY_VERSION } from './problems.ts';
 import { answerSchemas, type JsonSchema, reference, requestSchema } from './schema.ts';
 
 const PROBLEM: NamedSchema = { name: 'Problem', schema: problemAnswer };
@@ -30,11 +30,7 @@ const HEADERS: Readonly<Record<HeaderName, JsonSchema>> = {
     schema: { type: 'string' },
     example: '</api/bgp/peers?limit=100&after=100>; rel="next"',
   },
-  'Topology-Version': {
-    description: 'What the answer shows, as a cursor for `changes?since=`',
-    required: true,
-    schema: { type: 'string' },
-  },
+  'Topology-Version': { ...TOPOLOGY_VERSION, required: true },
   'Retry-After': { description: 'Seconds', schema: { type: 'string', pattern: '^[0-9]+$' }, example: '1' },
 };
 
@@ -137,7 +133,7 @@ function operationObject(
         ]),
       ),
       ...(isUnbounded(operation) ? { 303: { $ref: '#/components/responses/large-body' } } : {}),
-      ...problemResponses(problemsOf(route, operation), examples, responses),
+      ...problemResponses(route, problemsOf(route, operation), examples, responses),
     },
   };
 }

@@ -39,8 +39,19 @@ const GATEWAY_STATUSES: Readonly<Record<number, string>> = {
   503: 'no answer within 30 seconds',
 };
 
+export const TOPOLOGY_VERSION = {
+  description: 'What the answer shows, as a cursor for `changes?since=`',
+  schema: { type: 'string' },
+};
+
+/** Whether a refusal has the version too: those to callers whose token is good, if it is the function that refuses. */
+export function hasTopologyVersion(route: Route, status: number): boolean {
+  return route.function === 'topology' && [400, 404, 410].includes(status);
+}
+
 /** References by status; the responses themselves are added to `components`. */
 export function problemResponses(
+  route: Route,
   types: readonly ProblemType[],
   examples: readonly Example[],
   components: Record<string, JsonSchema>,
@@ -53,17 +64,19 @@ export function problemResponses(
   const statuses = [...byStatus].sort(([a], [b]) => a - b);
   return Object.fromEntries(
     statuses.map(([status, ofStatus]) => {
-      const response = problemResponse(status, ofStatus);
+      const isVersioned = hasTopologyVersion(route, status);
+      const response = problemResponse(status, ofStatus, isVersioned);
       const shown = examples.filter((example) => example.status === status);
       if (shown.length > 0) return [status, withExamples(response, shown)];
-      const name = ofStatus.length === 0 ? 'headers-too-large' : ofStatus.join('.');
+      const joined = ofStatus.length === 0 ? 'headers-too-large' : ofStatus.join('.');
+      const name = isVersioned ? `topology.${joined}` : joined;
       components[name] = response;
       return [status, { $ref: `#/components/responses/${name}` }];
     }),
   );
 }
 
-function problemResponse(status: number, types: readonly ProblemType[]): JsonSchema {
+function problemResponse(status: number, types: readonly ProblemType[], isVersioned: boolean): JsonSchema {
   const byGateway = GATEWAY_STATUSES[status];
   const urns = types.map((type) => `urn:graticule:problem:${type}`);
   return {
@@ -71,7 +84,7 @@ function problemResponse(status: number, types: readonly ProblemType[]): JsonSch
       ...types.map((type) => `\`${type}\`: ${PROBLEMS[type].title}.`),
       ...(byGateway === undefined ? [] : [`From API Gateway itself: ${byGateway}.`]),
     ].join(' '),
-    ...headers(status),
+    ...(isVersioned ? { headers: { 'Topology-Version': TOPOLOGY_VERSION } } : headers(status)),
     content: {
       ...(types.length === 0
         ? {}

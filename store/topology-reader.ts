@@ -24,6 +24,7 @@ export class TopologyReader {
   readonly graph = new TopologyGraph(this.journal);
   /** The sequence number up to which each peer's log has been applied. */
   readonly #positions = new Map<number, number>();
+  #refreshedAt = 0;
   #last: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | undefined;
 
@@ -55,6 +56,11 @@ export class TopologyReader {
     return turn;
   }
 
+  /** The graph is not older than this, in milliseconds of the clock that `refresh` is given; 0: never read. */
+  get refreshedAt(): number {
+    return this.#refreshedAt;
+  }
+
   /** The cursor of what the graph shows at `now`. */
   version(now: number): TopologyVersion {
     const peers = [...this.graph.peers.values()]
@@ -71,6 +77,7 @@ export class TopologyReader {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.#refreshOnce(now, wanted);
+        this.#refreshedAt = now;
         return;
       } catch (error) {
         if (!(error instanceof MissingLogItems) || attempt === MOST_ATTEMPTS) throw error;

@@ -181,6 +181,37 @@ describe('the topology of one peer', () => {
     expect((await get('/api/topology/nodes?protcol=x')).status).toBe(400);
   });
 
+  it('gives the version with what it refuses too, but not to strangers', async () => {
+    const version = (await get('/api/topology')).headers['topology-version'];
+    expect(version).toMatch(/./);
+    const ask = (method: string, path: string, token = emulators.token) =>
+      emulators.send({ method, path, headers: { authorization: `Bearer ${token}` } });
+    for (const [method, path, status] of [
+      ['GET', '/api/topology/nodes?protcol=x', 400],
+      ['GET', '/api/topology/nodes/n.AAAAAAAAAAAAAAAAAAAAAA', 404],
+      ['GET', '/api/topology/changes?since=nonsense', 400],
+      ['GET', '/api/topology/graph?format=png', 400],
+      ['HEAD', '/api/topology/events?limit=0', 400],
+      ['GET', '/api/topology/edges', 404],
+      ['DELETE', '/api/topology/nodes', 405],
+    ] as const) {
+      const answer = await ask(method, path);
+      expect([path, answer.status]).toEqual([path, status]);
+      expect(answer.headers['topology-version']).toBe(version);
+    }
+    const stranger = await ask('GET', '/api/topology/nodes', 'grt_nobody');
+    expect(stranger.status).toBe(401);
+    expect(stranger.headers['topology-version']).toBeUndefined();
+    // A refusal after a change has the version after it, whatever this instance had read before.
+    log.announce(71, nodeNlri(8), encodeAttribute({ 'node-name': 'r8' }, NODE), Date.now());
+    await flush();
+    const after = (await ask('GET', '/api/topology/nodes?protcol=x')).headers['topology-version'];
+    expect(after).not.toBe(version);
+    expect((await get('/api/topology')).body.version).toBe(after);
+    log.withdraw(71, nodeNlri(8), Date.now());
+    await flush();
+  });
+
   it('shows everything as stale once the session is lost, and live again once it is back', async () => {
     log.lost(Date.now(), 0);
     await flush();

@@ -4,7 +4,7 @@ import { gatewayMessageAnswer, problemAnswer } from '../../core/problem-answer.t
 import { matchRoute } from '../../core/route-match.ts';
 import type { OperationDocument } from '../../openapi/operation.ts';
 import { OPERATIONS } from '../../openapi/operations.ts';
-import { problemsOf } from '../../openapi/problems.ts';
+import { hasTopologyVersion, problemsOf } from '../../openapi/problems.ts';
 import type { ApiAnswer } from './api-client.ts';
 
 /** A body that went to S3, wherever it is over 4 MB. */
@@ -32,12 +32,20 @@ export function requireDeclaredAnswer(method: string, target: string, answer: Ap
     const operation = OPERATIONS[name];
     if (operation === undefined) throw new Error(`${name} is not documented`);
     conforming.set(name, (conforming.get(name) ?? 0) + 1);
-    requireHeaders(operation, answer, about);
+    requireHeaders(match.route, operation, answer, about);
     if (hasBody) requireBody(match.route, operation, answer, about);
   }
 }
 
-function requireHeaders({ answer: declared }: OperationDocument, answer: ApiAnswer, about: string): void {
+function requireHeaders(
+  route: Route,
+  { answer: declared }: OperationDocument,
+  answer: ApiAnswer,
+  about: string,
+): void {
+  if (hasTopologyVersion(route, answer.status) && answer.headers['topology-version'] === undefined) {
+    throw new Error(`no Topology-Version: ${about}`);
+  }
   if (answer.status !== declared.status) return;
   for (const header of declared.headers ?? []) {
     const isOptional = header === 'Link' || header === 'Retry-After';
