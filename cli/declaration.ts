@@ -1,16 +1,16 @@
 /** Reads declarative files into what they want, or into everything that is wrong with them. */
 import { dirname, resolve } from 'node:path';
-import type * as z from 'zod';
-import { nearestName, validateBody } from '../core/body.ts';
-import { deviceConfiguration } from '../core/device.ts';
+import { type BodySchema, nearestName, validateBody } from '../core/body.ts';
+import { deviceConfiguration } from '../core/device-request.ts';
 import { mappingWarnings } from '../core/mapping/warnings.ts';
-import { EXPORT_FORMAT, modelImport } from '../core/model.ts';
-import { peerConfiguration } from '../core/peer.ts';
+import { EXPORT_FORMAT } from '../core/model.ts';
+import { modelImport } from '../core/model-request.ts';
+import { peerConfiguration } from '../core/peer-request.ts';
 import { Problem } from '../core/problem.ts';
 import { SECRET_MASK } from '../core/secret.ts';
 import { toObject } from '../core/string-map.ts';
-import { subscriptionConfiguration } from '../core/subscription.ts';
-import { webhookRequest } from '../core/webhook.ts';
+import { subscriptionConfiguration } from '../core/subscription-request.ts';
+import { webhookRequest } from '../core/webhook-request.ts';
 import { Failure } from './exit-code.ts';
 import { isObject, type Json, type JsonObject } from './json-text.ts';
 import { parseSecretReference, REFERENCE_HINT } from './secret-reference.ts';
@@ -54,10 +54,10 @@ const SECRET_HEADER = /key|token|secret|password|auth|signature|credential/i;
 
 /** The API's own schema for what files say of a kind. */
 export const SCHEMAS = {
-  peer: peerConfiguration as unknown as z.ZodObject,
-  device: deviceConfiguration as unknown as z.ZodObject,
-  subscription: subscriptionConfiguration as unknown as z.ZodObject,
-  webhook: webhookRequest as unknown as z.ZodObject,
+  peer: peerConfiguration,
+  device: deviceConfiguration,
+  subscription: subscriptionConfiguration,
+  webhook: webhookRequest,
 } as const;
 
 /** `workingDirectory` is where documents that a file names are looked for if the file's own folder is not known. */
@@ -214,7 +214,7 @@ class Reader {
     path: Path,
     active: boolean,
   ): Wanted | undefined {
-    const checked = this.validate(source, sourcePath, modelImport as unknown as z.ZodObject, body);
+    const checked = this.validate(source, sourcePath, modelImport, body);
     if (checked === undefined) return undefined;
     const { format: _format, ...model } = checked;
     const fields = model['fields'] as readonly JsonObject[];
@@ -292,7 +292,7 @@ class Reader {
   }
 
   /** Checks by the API's own schema; each member that is wrong becomes a mistake with its place. */
-  private validate(file: SourceFile, path: Path, schema: z.ZodObject, body: unknown): JsonObject | undefined {
+  private validate(file: SourceFile, path: Path, schema: BodySchema, body: unknown): JsonObject | undefined {
     try {
       return validateBody(schema, [], body) as unknown as JsonObject;
     } catch (error) {

@@ -1,7 +1,10 @@
 /** What declarative files ask for, checked and in the API's own form. */
-import { DEVICE_READ_ONLY, DEVICE_SECRETS } from '../core/device.ts';
-import { PEER_READ_ONLY, type Peer, peerIdentity } from '../core/peer.ts';
-import { SUBSCRIPTION_READ_ONLY } from '../core/subscription.ts';
+
+import { DEVICE_SECRETS } from '../core/device.ts';
+import { DEVICE_READ_ONLY } from '../core/device-request.ts';
+import { type Peer, peerIdentity } from '../core/peer.ts';
+import { PEER_READ_ONLY } from '../core/peer-request.ts';
+import { SUBSCRIPTION_READ_ONLY } from '../core/subscription-request.ts';
 import type { Json, JsonObject } from './json-text.ts';
 import type { SecretReference } from './secret-reference.ts';
 import type { Place } from './source-file.ts';

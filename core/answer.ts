@@ -22,9 +22,9 @@ export const maskedSecret = z
   .meta({ description: 'Write-only: eight asterisks when one is stored, empty when none is' });
 
 type Stated<Shape extends z.core.$ZodLooseShape> = {
-  [Member in keyof Shape]: Shape[Member] extends z.ZodDefault<infer Inner>
+  [Member in keyof Shape]: Shape[Member] extends z.core.$ZodDefault<infer Inner>
     ? Inner
-    : Shape[Member] extends z.ZodPrefault<infer Inner>
+    : Shape[Member] extends z.core.$ZodPrefault<infer Inner>
       ? Inner
       : Shape[Member];
 };
@@ -34,16 +34,21 @@ export function stated<Shape extends z.core.$ZodLooseShape>(shape: Shape): State
   return Object.fromEntries(
     Object.entries(shape).map(([member, schema]) => [
       member,
-      schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault ? withMeta(schema) : schema,
+      schema instanceof z.core.$ZodDefault || schema instanceof z.core.$ZodPrefault
+        ? withMeta(schema)
+        : schema,
     ]),
   ) as Stated<Shape>;
 }
 
 /** What the default stands around, with what was said of it. */
-function withMeta(schema: z.ZodDefault | z.ZodPrefault): z.core.$ZodType {
-  const inner = schema.unwrap() as z.ZodType;
+function withMeta(schema: z.core.$ZodDefault | z.core.$ZodPrefault): z.core.$ZodType {
+  const inner = schema._zod.def.innerType;
   const meta = z.globalRegistry.get(schema);
-  return meta === undefined ? inner : inner.meta(meta);
+  if (meta === undefined) return inner;
+  const described = z.clone(inner);
+  z.globalRegistry.add(described, meta);
+  return described;
 }
 
 /** The values of a union, all of them: a type error for one that is missing as for one too many. */

@@ -1,12 +1,15 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { invalidBody, type MemberError, type MemberErrorCode } from './problem.ts';
 
-declare module 'zod' {
+declare module 'zod/v4/core' {
   interface GlobalMeta {
     /** What is legal, to follow "<member> is", e.g. `0 or 3 to 65535 seconds`. */
     legal?: string;
   }
 }
+
+/** What bodies are declared by, in `<noun>-request.ts` beside the noun: an object that takes no member but its own. */
+export type BodySchema = z.ZodMiniObject<z.core.$ZodShape, z.core.$strict>;
 
 /**
  * Checks a JSON body against a strict object schema and returns it with defaults filled in.
@@ -15,7 +18,7 @@ declare module 'zod' {
  * is one that PUT takes. Throws one `invalid-body` Problem with every failure; an unknown member is named with the
  * nearest known one.
  */
-export function validateBody<Schema extends z.ZodObject>(
+export function validateBody<Schema extends BodySchema>(
   schema: Schema,
   readOnly: readonly string[],
   body: unknown,
@@ -26,17 +29,6 @@ export function validateBody<Schema extends z.ZodObject>(
   const result = schema.safeParse(writable);
   if (result.success) return result.data;
   throw invalidBody(result.error.issues.flatMap((issue) => memberErrors(issue, schema, writable)));
-}
-
-/** The members in the order of the declaration: what was stored comes back in no order, and people read it in that one. */
-export function inDeclaredOrder<Configuration extends object>(
-  schema: z.ZodObject,
-  configuration: Configuration,
-): Configuration {
-  const members = Object.keys(schema.shape) as Array<keyof Configuration>;
-  return Object.fromEntries(
-    members.filter((member) => member in configuration).map((member) => [member, configuration[member]]),
-  ) as Configuration;
 }
 
 /** A check that zod has no word for: `{ code }` tells which of our codes it is. */
@@ -61,7 +53,7 @@ export function whenRight(...members: string[]): z.core.$ZodSuperRefineParams {
   };
 }
 
-function memberErrors(issue: z.core.$ZodIssue, schema: z.ZodObject, body: unknown): MemberError[] {
+function memberErrors(issue: z.core.$ZodIssue, schema: BodySchema, body: unknown): MemberError[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
     const known = knownMembers(schema, path);
@@ -161,37 +153,40 @@ function valueAt(body: unknown, path: readonly string[]): unknown {
 function schemaAt(schema: z.core.$ZodType, path: readonly string[]): z.core.$ZodType | undefined {
   let current: z.core.$ZodType | undefined = schema;
   for (const segment of path) {
-    current = unwrapped(current);
-    if (current instanceof z.ZodObject) current = current.shape[segment];
-    else if (current instanceof z.ZodArray) current = current.element;
-    else if (current instanceof z.ZodRecord) current = current.valueType;
+    const found = unwrapped(current);
+    if (found?.type === 'object') current = found.shape[segment];
+    else if (found?.type === 'array') current = found.element;
+    else if (found?.type === 'record') current = found.valueType;
     else return undefined;
     if (current === undefined) return undefined;
   }
   return current;
 }
 
-function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
-  let current = schema;
+type Declaration = z.core.$ZodTypes['_zod']['def'];
+
+/** What a schema says of a value that is there and is not null. */
+function unwrapped(schema: z.core.$ZodType | undefined): Declaration | undefined {
+  let current = schema?._zod.def as Declaration | undefined;
   while (
-    current instanceof z.ZodDefault ||
-    current instanceof z.ZodOptional ||
-    current instanceof z.ZodNullable ||
-    current instanceof z.ZodPrefault
+    current?.type === 'default' ||
+    current?.type === 'optional' ||
+    current?.type === 'nullable' ||
+    current?.type === 'prefault'
   ) {
-    current = current.unwrap();
+    current = current.innerType._zod.def as Declaration;
   }
   return current;
 }
 
-function metaAt(schema: z.core.$ZodType, path: readonly string[]): z.GlobalMeta | undefined {
+function metaAt(schema: z.core.$ZodType, path: readonly string[]): z.core.GlobalMeta | undefined {
   const found = schemaAt(schema, path);
   return found === undefined ? undefined : z.globalRegistry.get(found);
 }
 
 function knownMembers(schema: z.core.$ZodType, path: readonly string[]): readonly string[] {
   const found = unwrapped(schemaAt(schema, path));
-  return found instanceof z.ZodObject ? Object.keys(found.shape) : [];
+  return found?.type === 'object' ? Object.keys(found.shape) : [];
 }
 
 function expectation(issue: z.core.$ZodIssue): string {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { integerId, maskedSecret, stated, time } from './answer.ts';
-import { deviceConfiguration, gnmiSettings, snmpSettings } from './device.ts';
+import { deviceConfiguration, gnmiSettings, snmpSettings } from './device-request.ts';
 
 const protocolStatus = z
   .strictObject({

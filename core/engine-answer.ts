@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { count, integerId, stated, time } from './answer.ts';
-import { engineConfiguration } from './engine-settings.ts';
+import { engineConfiguration } from './engine-request.ts';
 import type { WorkerAbilities } from './ownership.ts';
 
 const abilities = z

@@ -1,11 +1,5 @@
-import * as z from 'zod';
 import { GNMI_FAULT_CODES, type GnmiFaultCode } from '../protocols/gnmi/grpc-status.ts';
 import { SNMP_FAULT_CODES, type SnmpFaultCode } from '../protocols/snmp/fault.ts';
-
-export const liveTestBody = z.strictObject({
-  'device-id': z.int().meta({ legal: "a device's id" }),
-  'mapping-id': z.int().meta({ legal: "the id of one of the model's mappings" }),
-});
 
 /** One live test on its way to a worker. */
 export interface LiveTestJob {

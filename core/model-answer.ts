@@ -1,15 +1,8 @@
 import * as z from 'zod';
 import { everyOf, integerId, stated, time } from './answer.ts';
 import type { MappingWarning, WarningCode } from './mapping/warnings.ts';
-import {
-  EXPORT_FORMAT,
-  type Field,
-  fieldBody,
-  type MappingView,
-  mappingBody,
-  modelCreation,
-  PROTOCOLS,
-} from './model.ts';
+import { EXPORT_FORMAT, type Field, type MappingView, PROTOCOLS } from './model.ts';
+import { fieldBody, mappingBody, modelCreation } from './model-request.ts';
 
 const WARNING_CODES = everyOf<WarningCode>()([
   'unbalanced-brackets',

@@ -1,11 +1,7 @@
-import * as z from 'zod';
-import { refusal, whenRight } from './body.ts';
-import { FIELD_TYPES, type FieldType } from './mapping/field-type.ts';
+import type { FieldType } from './mapping/field-type.ts';
 import { type MappingWarning, mappingWarnings } from './mapping/warnings.ts';
-import { FIRST_VERSION, parseVersion, VERSION_PATTERN } from './model-version.ts';
-import { description, name } from './name.ts';
 import { invalidBody, type MemberError } from './problem.ts';
-import { type StringEntries, stringMap, toObject } from './string-map.ts';
+import { type StringEntries, toObject } from './string-map.ts';
 
 /** Bounds that keep a model within one stored item, whatever is written into it. */
 export const MODEL_LIMITS = { fields: 1_000, mappings: 100, documentBytes: 300_000, pathCharacters: 16_384 };
@@ -46,136 +42,11 @@ export interface Model {
   readonly updatedAt: string;
 }
 
-const version = z
-  .string()
-  .refine((value) => parseVersion(value) !== undefined, {
-    error: 'version is three integers without leading zeros, as "1.2.0"',
-  })
-  .meta({ legal: 'a version as "1.2.0"', pattern: VERSION_PATTERN });
-
-/** What only versions have: never in a PUT or POST of a model unless it is what stands there. */
-const VERSIONED = {
-  version: z.unknown().optional(),
-  fields: z.unknown().optional(),
-  mappings: z.unknown().optional(),
-};
-
-/** Members of a model that a body may carry and nobody looks at. */
-export const MODEL_READ_ONLY = ['id', 'activated-at', 'created-at', 'updated-at'] as const;
-
-export const modelCreation = z
-  .strictObject({
-    name,
-    description,
-    version: version.default(FIRST_VERSION),
-    active: z
-      .boolean()
-      .optional()
-      .meta({ legal: 'true or false', enum: [false] }),
-    fields: z.unknown().optional().meta({ type: 'array', maxItems: 0 }),
-    mappings: z.unknown().optional().meta({ type: 'array', maxItems: 0 }),
-  })
-  .superRefine((model, context) => {
-    const add = (path: string, message: string) =>
-      context.addIssue({ code: 'custom', ...refusal('immutable'), path: [path], message });
-    for (const member of ['fields', 'mappings'] as const) {
-      const given = model[member];
-      if (given === undefined || (Array.isArray(given) && given.length === 0)) continue;
-      add(member, `${member} are added one by one, or with an import`);
-    }
-    if (model.active === true) add('active', 'a model starts inactive; activate it with PUT');
-  }, whenRight('active'));
-
-export const modelUpdate = z.strictObject({
-  name: name.optional(),
-  description: description.unwrap().optional(),
-  active: z.boolean().optional().meta({ legal: 'true or false' }),
-  ...VERSIONED,
-});
-
-export const newVersion = z.strictObject({ version: version.optional() });
-
-export const fieldBody = z.strictObject({
-  name,
-  type: z.enum(FIELD_TYPES).meta({ legal: `one of ${FIELD_TYPES.join(', ')}` }),
-});
-
-export const fieldOrder = z.strictObject({
-  'field-ids': z.array(z.int().meta({ legal: "a field's id" })).meta({ legal: 'a list of field ids' }),
-});
-
 /** A network operating system's name as devices have it. */
 export const netosName = /^[a-z0-9._-]{1,64}$/;
 
-export const mappingBody = z.strictObject({
-  protocol: z.enum(PROTOCOLS).meta({ legal: 'gnmi or snmp' }),
-  netos: z
-    .string()
-    .refine((value) => value === '*' || netosName.test(value), {
-      error: 'netos is * or 1 to 64 of a-z, 0-9, dot, underscore and hyphen',
-    })
-    .meta({
-      legal: '* or the name of a network operating system',
-      anyOf: [{ const: '*' }, { pattern: netosName.source }],
-    }),
-  field_mappings: stringMap(
-    'field_mappings',
-    (_field, path) =>
-      path.length > MODEL_LIMITS.pathCharacters
-        ? `a path has at most ${MODEL_LIMITS.pathCharacters} characters`
-        : undefined,
-    MODEL_LIMITS.fields,
-  ).meta({
-    legal: 'an object of field names and paths',
-    additionalProperties: { type: 'string', maxLength: MODEL_LIMITS.pathCharacters },
-    maxProperties: MODEL_LIMITS.fields,
-  }),
-});
-
 /** The document that carries a model from one installation to another. */
 export const EXPORT_FORMAT = 'graticule-model/1';
-
-export const modelImport = z
-  .strictObject({
-    format: z.literal(EXPORT_FORMAT).meta({ legal: `"${EXPORT_FORMAT}"` }),
-    name,
-    version,
-    description,
-    fields: z.array(fieldBody).max(MODEL_LIMITS.fields).default([]).meta({ legal: 'a list of fields' }),
-    mappings: z
-      .array(mappingBody)
-      .max(MODEL_LIMITS.mappings)
-      .default([])
-      .meta({ legal: 'a list of mappings' }),
-  })
-  .superRefine((document, context) => {
-    const names = new Set<string>();
-    for (const [index, field] of document.fields.entries()) {
-      if (names.has(field.name)) {
-        const path = ['fields', index, 'name'];
-        context.addIssue({
-          code: 'custom',
-          ...refusal('duplicate'),
-          path,
-          message: 'an earlier field has this name',
-        });
-      }
-      names.add(field.name);
-    }
-  }, whenRight('fields'))
-  .superRefine((document, context) => {
-    const platforms = new Set<string>();
-    for (const [index, { protocol, netos }] of document.mappings.entries()) {
-      if (platforms.has(`${protocol} ${netos}`)) {
-        const path = ['mappings', index, 'netos'];
-        const message = 'an earlier mapping has this protocol and netos';
-        context.addIssue({ code: 'custom', ...refusal('duplicate'), path, message });
-      }
-      platforms.add(`${protocol} ${netos}`);
-    }
-  }, whenRight('mappings'));
-
-export type ModelImport = z.output<typeof modelImport>;
 
 export interface MappingView {
   readonly id: number;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { count, everyOf, integerId, maskedSecret, stated, time } from './answer.ts';
-import { peerConfiguration } from './peer.ts';
+import { peerConfiguration } from './peer-request.ts';
 import type {
   NotificationView,
   PeerStatus,

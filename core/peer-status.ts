@@ -1,7 +1,7 @@
-import { inDeclaredOrder } from './body.ts';
 import type { OwnerRecord } from './ownership.ts';
-import { type Peer, peerConfiguration } from './peer.ts';
+import { PEER_MEMBERS, type Peer } from './peer.ts';
 import { SECRET_MASK } from './secret.ts';
+import { inDeclaredOrder } from './stored-members.ts';
 
 /** RFC 4271 §8.2.2, as the API spells them. */
 export type SessionState = 'idle' | 'connect' | 'active' | 'opensent' | 'openconfirm' | 'established';
@@ -184,7 +184,7 @@ export function viewPeer(
   const password = peer.encryptedPassword === undefined ? '' : SECRET_MASK;
   return {
     id,
-    ...inDeclaredOrder(peerConfiguration, { ...peer.configuration, 'auth-password': password }),
+    ...inDeclaredOrder(PEER_MEMBERS, { ...peer.configuration, 'auth-password': password }),
     ...observed,
     session: withUptime(observed.session, nowMilliseconds),
   };

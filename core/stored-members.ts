@@ -1,4 +1,18 @@
-import type * as z from 'zod';
+/** A noun's members in the order in which people read them, each with what it is when omitted; undefined: it never is. */
+export type Members<Configuration extends object> = {
+  readonly [Member in keyof Configuration]: Configuration[Member] | undefined;
+};
+
+/** The members in the order of the declaration: what was stored comes back in no order, and people read it in that one. */
+export function inDeclaredOrder<Configuration extends object>(
+  members: Readonly<Record<string, unknown>>,
+  configuration: Configuration,
+): Configuration {
+  const present = Object.keys(members).filter((member) => member in configuration);
+  return Object.fromEntries(
+    present.map((member) => [member, configuration[member as keyof Configuration]]),
+  ) as Configuration;
+}
 
 /**
  * What was stored, with the members of this version of the code: those that came later than what is stored as if a body
@@ -6,16 +20,15 @@ import type * as z from 'zod';
  * what is stored, beside the version before it. `elsewhere`: members that are stored in another place.
  */
 export function withMembersOf<Stored extends object>(
-  schema: z.ZodObject,
+  members: Readonly<Record<string, unknown>>,
   stored: Stored,
   elsewhere: readonly string[] = [],
 ): Stored {
-  const known = Object.keys(schema.shape).filter((member) => !elsewhere.includes(member));
+  const known = Object.keys(members).filter((member) => !elsewhere.includes(member));
   if (Object.keys(stored).length === known.length && known.every((member) => member in stored)) return stored;
-  const members = known.flatMap((member) => {
+  const found = known.flatMap((member) => {
     if (member in stored) return [[member, stored[member as keyof Stored]]];
-    const { success, data } = (schema.shape[member] as z.ZodType).safeParse(undefined);
-    return success ? [[member, data]] : [];
+    return members[member] === undefined ? [] : [[member, structuredClone(members[member])]];
   });
-  return Object.fromEntries(members) as Stored;
+  return Object.fromEntries(found) as Stored;
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { count, everyOf, integerId, stated, time } from './answer.ts';
 import { labelsAnswer } from './device-answer.ts';
-import { type SubscriptionReason, subscriptionConfiguration } from './subscription.ts';
+import type { SubscriptionReason } from './subscription.ts';
+import { subscriptionConfiguration } from './subscription-request.ts';
 
 const REASONS = everyOf<SubscriptionReason>()([
   '',

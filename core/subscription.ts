@@ -1,94 +1,27 @@
-import * as z from 'zod';
-import { inDeclaredOrder, refusal, whenRight } from './body.ts';
-import { labels } from './device.ts';
+import type * as z from 'zod/mini';
 import { latestVersion, type Model, type Protocol } from './model.ts';
-import { parseVersion, VERSION_PATTERN } from './model-version.ts';
-import { description, name } from './name.ts';
+import { inDeclaredOrder, type Members } from './stored-members.ts';
 import { toObject } from './string-map.ts';
-
-export const SUBSCRIPTION_READ_ONLY = ['id', 'model-id', 'reason', 'status'] as const;
+import type { subscriptionConfiguration } from './subscription-request.ts';
 
 /** The version of a subscription that follows activations. */
 export const LATEST = 'latest';
 
-const MIN_INTERVAL_MILLISECONDS = 1_000;
-const MAX_INTERVAL_MILLISECONDS = 86_400_000;
-
-const milliseconds = (meaningOfZero: string) =>
-  z
-    .int()
-    .refine(
-      (value) => value === 0 || (value >= MIN_INTERVAL_MILLISECONDS && value <= MAX_INTERVAL_MILLISECONDS),
-      { ...refusal('out-of-range'), error: '' },
-    )
-    .default(0)
-    .meta({
-      legal: `0 (${meaningOfZero}) or ${MIN_INTERVAL_MILLISECONDS} to ${MAX_INTERVAL_MILLISECONDS} milliseconds`,
-      anyOf: [{ const: 0 }, { minimum: MIN_INTERVAL_MILLISECONDS, maximum: MAX_INTERVAL_MILLISECONDS }],
-    });
-
-export const subscriptionConfiguration = z
-  .strictObject({
-    name,
-    description,
-    enabled: z.boolean().default(false).meta({ legal: 'true or false' }),
-    'model-name': name,
-    'model-version': z
-      .string()
-      .refine((value) => value === LATEST || parseVersion(value) !== undefined, {
-        error: 'model-version is "latest" or a version as "1.2.0"',
-      })
-      .meta({
-        legal: '"latest" or a version as "1.2.0"',
-        anyOf: [{ const: LATEST }, { pattern: VERSION_PATTERN }],
-      }),
-    devices: z
-      .strictObject({
-        ids: z
-          .array(z.int().min(1).max(999_999_999_999_999).meta({ legal: "a device's id" }))
-          .max(10_000)
-          .default([])
-          .meta({ legal: 'a list of at most 10000 device ids' }),
-        labels: labels.prefault({}),
-      })
-      .prefault({})
-      .meta({ legal: 'device ids and labels' }),
-    protocol: z
-      .enum(['', 'gnmi', 'snmp'])
-      .default('')
-      .meta({ legal: 'empty (whichever fits), gnmi or snmp' }),
-    mode: z.enum(['sample', 'on-change', 'poll']).meta({ legal: 'sample, on-change or poll' }),
-    'interval-ms': milliseconds('only with on-change'),
-    'heartbeat-ms': milliseconds('off'),
-  })
-  .superRefine(
-    (subscription, context) => {
-      if (subscription.mode !== 'on-change' && subscription['interval-ms'] === 0) {
-        context.addIssue({
-          code: 'custom',
-          ...refusal('out-of-range'),
-          path: ['interval-ms'],
-          message: `interval-ms is ${MIN_INTERVAL_MILLISECONDS} to ${MAX_INTERVAL_MILLISECONDS} milliseconds in mode ${subscription.mode}`,
-        });
-      }
-    },
-    whenRight('mode', 'interval-ms'),
-  )
-  .superRefine(
-    (subscription, context) => {
-      if (subscription.protocol === 'snmp' && subscription.mode === 'on-change') {
-        context.addIssue({
-          code: 'custom',
-          ...refusal('invalid-format'),
-          path: ['mode'],
-          message: 'SNMP is polled; on-change needs gNMI',
-        });
-      }
-    },
-    whenRight('mode', 'protocol'),
-  );
-
 export type SubscriptionConfiguration = z.output<typeof subscriptionConfiguration>;
+
+/** A subscription's members. */
+export const SUBSCRIPTION_MEMBERS: Members<SubscriptionConfiguration> = {
+  name: undefined,
+  description: '',
+  enabled: false,
+  'model-name': undefined,
+  'model-version': undefined,
+  devices: { ids: [], labels: [] },
+  protocol: '',
+  mode: undefined,
+  'interval-ms': 0,
+  'heartbeat-ms': 0,
+};
 
 export interface Subscription {
   readonly id: number;
@@ -174,7 +107,7 @@ export function viewSubscriptionConfiguration(
 ) {
   const pinned = models.find(({ id }) => id === pinnedModelId);
   return {
-    ...inDeclaredOrder(subscriptionConfiguration, configuration),
+    ...inDeclaredOrder(SUBSCRIPTION_MEMBERS, configuration),
     'model-name': pinned?.name ?? configuration['model-name'],
     devices: { ids: configuration.devices.ids, labels: toObject(configuration.devices.labels) },
   };

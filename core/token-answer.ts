@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { integerId, stated, time } from './answer.ts';
-import { tokenRequest } from './token.ts';
+import { tokenRequest } from './token-request.ts';
 
 export const tokenAnswer = z.strictObject({
   id: integerId,

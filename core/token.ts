@@ -1,24 +1,8 @@
 import { createHash } from 'node:crypto';
-import * as z from 'zod';
 import type { Scope } from '../contract/routes.ts';
-import { name } from './name.ts';
 
-export const TOKEN_READ_ONLY = ['id', 'created-at', 'token'] as const;
-
-const SCOPES = ['read', 'write', 'admin'] as const;
-
-/** What is asked for when a token is made; `expires-at` null: never. */
-export const tokenRequest = z.strictObject({
-  name,
-  scope: z.enum(SCOPES).meta({ legal: 'read, write or admin' }),
-  'expires-at': z.iso
-    .datetime()
-    .nullable()
-    .default(null)
-    .meta({ legal: 'null or a UTC time as 2027-01-31T00:00:00Z' }),
-});
-
-export type TokenRequest = z.output<typeof tokenRequest>;
+/** From the least to the most. */
+export const SCOPES = ['read', 'write', 'admin'] as const;
 
 /** A token as stored: never the token itself, only its hash. */
 export interface Token {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { count, everyOf, maskedSecret, stated, time } from './answer.ts';
 import type { DeliveryMetrics } from './delivery-metrics.ts';
 import { FAILURE_REASONS, type NoAnswerReason } from './delivery-outcome.ts';
-import { webhookConfiguration } from './webhook.ts';
+import { webhookConfiguration } from './webhook-request.ts';
 
 export const webhookAnswer = z.strictObject({
   enabled: z.boolean(),

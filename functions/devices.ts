@@ -1,12 +1,11 @@
 import { validateBody } from '../core/body.ts';
 import {
-  DEVICE_READ_ONLY,
   DEVICE_SECRETS,
   type Device,
   type DeviceConfiguration,
-  deviceConfiguration,
   viewDeviceConfiguration,
 } from '../core/device.ts';
+import { DEVICE_READ_ONLY, deviceConfiguration } from '../core/device-request.ts';
 import { invalidBody, type MemberError, Problem } from '../core/problem.ts';
 import { SECRET_MASK } from '../core/secret.ts';
 import { type DeviceStatus, viewProtocol } from '../core/stream-status.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { validateBody } from '../core/body.ts';
-import { LIVE_TEST_MILLISECONDS, liveTestBody } from '../core/live-test.ts';
+import { LIVE_TEST_MILLISECONDS } from '../core/live-test.ts';
+import { liveTestBody } from '../core/live-test-request.ts';
 import type { Model } from '../core/model.ts';
 import { invalidBody, type MemberError, Problem } from '../core/problem.ts';
 import { getDevice } from '../store/device-store.ts';

@@ -1,21 +1,23 @@
 import { validateBody } from '../core/body.ts';
 import {
   exportModel,
-  fieldBody,
-  fieldOrder,
-  MODEL_READ_ONLY,
   type Model,
-  mappingBody,
-  modelCreation,
-  modelImport,
-  modelUpdate,
-  newVersion,
   refuseImmutable,
   refuseOversized,
   viewField,
   viewMapping,
   viewModel,
 } from '../core/model.ts';
+import {
+  fieldBody,
+  fieldOrder,
+  MODEL_READ_ONLY,
+  mappingBody,
+  modelCreation,
+  modelImport,
+  modelUpdate,
+  newVersion,
+} from '../core/model-request.ts';
 import { Problem } from '../core/problem.ts';
 import { nextId, nextIds } from '../store/id-store.ts';
 import { putLargeBody } from '../store/large-body-store.ts';

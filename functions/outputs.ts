@@ -2,14 +2,8 @@ import { validateBody } from '../core/body.ts';
 import { viewDeliveryMetrics } from '../core/delivery-metrics.ts';
 import type { Attempt } from '../core/delivery-outcome.ts';
 import { Problem } from '../core/problem.ts';
-import {
-  detectRequest,
-  isSameWebhook,
-  replaceWebhook,
-  viewWebhook,
-  type WebhookOutput,
-  webhookRequest,
-} from '../core/webhook.ts';
+import { isSameWebhook, replaceWebhook, viewWebhook, type WebhookOutput } from '../core/webhook.ts';
+import { detectRequest, webhookRequest } from '../core/webhook-request.ts';
 import { countingSince, readDeliveryCounters } from '../store/delivery-counters.ts';
 import { getWebhook, putWebhook } from '../store/webhook-store.ts';
 import { type ApiResponse, apiHandler } from './http.ts';

@@ -1,5 +1,6 @@
 import { validateBody } from '../core/body.ts';
-import { PEER_READ_ONLY, type Peer, type PeerConfiguration, peerConfiguration } from '../core/peer.ts';
+import type { Peer, PeerConfiguration } from '../core/peer.ts';
+import { PEER_READ_ONLY, peerConfiguration } from '../core/peer-request.ts';
 import { newestStatus, type PeerStatus, viewPeer } from '../core/peer-status.ts';
 import { Problem } from '../core/problem.ts';
 import { secretChange } from '../core/secret.ts';

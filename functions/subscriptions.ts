@@ -7,13 +7,12 @@ import {
   chooseMapping,
   LATEST,
   resolveModel,
-  SUBSCRIPTION_READ_ONLY,
   type Subscription,
   type SubscriptionConfiguration,
   selectsDevice,
-  subscriptionConfiguration,
   viewSubscriptionConfiguration,
 } from '../core/subscription.ts';
+import { SUBSCRIPTION_READ_ONLY, subscriptionConfiguration } from '../core/subscription-request.ts';
 import { listDeviceStatuses } from '../store/device-status-store.ts';
 import { listDevices } from '../store/device-store.ts';
 import { nextId } from '../store/id-store.ts';

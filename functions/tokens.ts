@@ -1,6 +1,7 @@
 import { validateBody } from '../core/body.ts';
 import { Problem } from '../core/problem.ts';
-import { hashToken, TOKEN_READ_ONLY, tokenRequest, viewToken } from '../core/token.ts';
+import { hashToken, viewToken } from '../core/token.ts';
+import { TOKEN_READ_ONLY, tokenRequest } from '../core/token-request.ts';
 import { newToken } from '../store/setup.ts';
 import { createToken, listTokens, removeToken } from '../store/token-store.ts';
 import { apiHandler } from './http.ts';

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { BodySchema } from '../core/body.ts';
 import type { ProblemType } from '../core/problem.ts';
 
 /** A query parameter; all of them are optional unless `required` says otherwise. */
@@ -15,7 +16,9 @@ export interface NamedSchema {
   readonly schema: z.ZodType;
 }
 
-export interface NamedRequest extends NamedSchema {
+export interface NamedRequest {
+  readonly name: string;
+  readonly schema: BodySchema;
   /** Members that a body may carry and nobody looks at. */
   readonly readOnly: readonly string[];
 }

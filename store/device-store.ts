@@ -1,5 +1,5 @@
 import { CONFIG_KEYS } from '../contract/tables.ts';
-import { type Device, deviceConfiguration } from '../core/device.ts';
+import { DEVICE_MEMBERS, type Device } from '../core/device.ts';
 import { withMembersOf } from '../core/stored-members.ts';
 import { resourceStore } from './resource-store.ts';
 import { closeUse, openUse } from './use-store.ts';
@@ -14,7 +14,7 @@ const devices = resourceStore<Device>({
   fromItem: (item) => ({
     id: item['id'],
     revision: item['revision'],
-    configuration: withMembersOf(deviceConfiguration, item['configuration']),
+    configuration: withMembersOf(DEVICE_MEMBERS, item['configuration']),
     encryptedSecrets: item['encryptedSecrets'],
   }),
 });

@@ -1,5 +1,5 @@
 import { CONFIG_KEYS } from '../contract/tables.ts';
-import { type Peer, peerConfiguration, peerIdentity } from '../core/peer.ts';
+import { PEER_MEMBERS, type Peer, peerIdentity } from '../core/peer.ts';
 import { withMembersOf } from '../core/stored-members.ts';
 import { nextId } from './id-store.ts';
 import { resourceStore } from './resource-store.ts';
@@ -14,7 +14,7 @@ const peers = resourceStore<Peer>({
   fromItem: (item) => ({
     id: item['id'],
     revision: item['revision'],
-    configuration: withMembersOf(peerConfiguration, item['configuration'], ['auth-password']),
+    configuration: withMembersOf(PEER_MEMBERS, item['configuration'], ['auth-password']),
     ...(item['encryptedPassword'] === undefined ? {} : { encryptedPassword: item['encryptedPassword'] }),
   }),
 });

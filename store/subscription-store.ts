@@ -1,7 +1,7 @@
 import { CONFIG_KEYS } from '../contract/tables.ts';
 import { invalidBody, Problem } from '../core/problem.ts';
 import { withMembersOf } from '../core/stored-members.ts';
-import { type Subscription, subscriptionConfiguration } from '../core/subscription.ts';
+import { SUBSCRIPTION_MEMBERS, type Subscription } from '../core/subscription.ts';
 import { type PageOfIds, pageOfIds } from './resource-store.ts';
 import {
   ABSENT,
@@ -94,7 +94,7 @@ function fromItem(item: Item): Subscription {
   return {
     id: item['id'],
     revision: item['revision'],
-    configuration: withMembersOf(subscriptionConfiguration, item['configuration']),
+    configuration: withMembersOf(SUBSCRIPTION_MEMBERS, item['configuration']),
     pinnedModelId: item['pinnedModelId'],
   };
 }

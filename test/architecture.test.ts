@@ -17,7 +17,7 @@ const ROOMS: Record<string, { rooms: readonly string[]; packages: readonly RegEx
   'protocols/snmp': { rooms: [], packages: [/^node:crypto$/], pure: true },
   core: {
     rooms: ['protocols/bgp', 'protocols/gnmi', 'protocols/snmp', 'contract'],
-    packages: [/^zod$/, /^node:crypto$/],
+    packages: [/^zod(\/mini)?$/, /^node:crypto$/],
     pure: true,
   },
   store: {
@@ -211,6 +211,11 @@ describe('the architecture', () => {
       // What is left to be found at run time: Node's own modules, and in the worker what is native.
       const missing = external.filter((module) => !builtinModules.includes(module.replace(/^node:/, '')));
       expect(missing, name).toEqual(name === 'worker/main.js' ? ['koffi'] : []);
+      // What bodies are checked by is zod's small form: the other takes three times as long to load and to build.
+      expect(
+        inputs.filter((input) => input.includes('/zod/v4/classic/')),
+        name,
+      ).toEqual([]);
       // An import of it loads Node's workers, its diff and its parser of arguments, in every cold start.
       if (!isWorker) expect(external, name).not.toContain('node:util');
     }

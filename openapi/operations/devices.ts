@@ -1,5 +1,5 @@
-import { DEVICE_READ_ONLY, deviceConfiguration } from '../../core/device.ts';
 import { deviceAnswer } from '../../core/device-answer.ts';
+import { DEVICE_READ_ONLY, deviceConfiguration } from '../../core/device-request.ts';
 import { type NamedRequest, type NamedSchema, type OperationDocuments, PAGE } from '../operation.ts';
 
 const DEVICE: NamedSchema = { name: 'Device', schema: deviceAnswer };

@@ -1,5 +1,5 @@
 import { engineAnswer, healthAnswer } from '../../core/engine-answer.ts';
-import { ENGINE_READ_ONLY, engineConfiguration } from '../../core/engine-settings.ts';
+import { ENGINE_READ_ONLY, engineConfiguration } from '../../core/engine-request.ts';
 import { OPEN_METRICS_TYPE } from '../../core/open-metrics.ts';
 import type { NamedSchema, OperationDocuments } from '../operation.ts';
 

@@ -1,5 +1,6 @@
-import { liveTestBody } from '../../core/live-test.ts';
 import { liveTestAnswer } from '../../core/live-test-answer.ts';
+import { liveTestBody } from '../../core/live-test-request.ts';
+import { fieldAnswer, mappingAnswer, modelAnswer, modelExportAnswer } from '../../core/model-answer.ts';
 import {
   fieldBody,
   fieldOrder,
@@ -9,8 +10,7 @@ import {
   modelImport,
   modelUpdate,
   newVersion,
-} from '../../core/model.ts';
-import { fieldAnswer, mappingAnswer, modelAnswer, modelExportAnswer } from '../../core/model-answer.ts';
+} from '../../core/model-request.ts';
 import { CSV_TYPE, SNAPSHOT_FORMATS } from '../../core/snapshot.ts';
 import { snapshotAnswer } from '../../core/snapshot-answer.ts';
 import { type NamedRequest, type NamedSchema, type OperationDocuments, PAGE } from '../operation.ts';

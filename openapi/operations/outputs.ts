@@ -1,5 +1,5 @@
-import { detectRequest, webhookRequest } from '../../core/webhook.ts';
 import { deliveryMetricsAnswer, detectAnswer, webhookAnswer } from '../../core/webhook-answer.ts';
+import { detectRequest, webhookRequest } from '../../core/webhook-request.ts';
 import type { NamedSchema, OperationDocuments } from '../operation.ts';
 
 const WEBHOOK: NamedSchema = { name: 'Webhook', schema: webhookAnswer };

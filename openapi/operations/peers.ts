@@ -1,5 +1,5 @@
-import { PEER_READ_ONLY, peerConfiguration } from '../../core/peer.ts';
 import { peerAnswer, peerCommandAnswer } from '../../core/peer-answer.ts';
+import { PEER_READ_ONLY, peerConfiguration } from '../../core/peer-request.ts';
 import { type NamedRequest, type NamedSchema, type OperationDocuments, PAGE } from '../operation.ts';
 
 const PEER: NamedSchema = { name: 'Peer', schema: peerAnswer };

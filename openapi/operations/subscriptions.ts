@@ -1,5 +1,5 @@
-import { SUBSCRIPTION_READ_ONLY, subscriptionConfiguration } from '../../core/subscription.ts';
 import { subscriptionAnswer } from '../../core/subscription-answer.ts';
+import { SUBSCRIPTION_READ_ONLY, subscriptionConfiguration } from '../../core/subscription-request.ts';
 import { type NamedRequest, type NamedSchema, type OperationDocuments, PAGE } from '../operation.ts';
 
 const SUBSCRIPTION: NamedSchema = { name: 'Subscription', schema: subscriptionAnswer };

@@ -1,5 +1,5 @@
-import { TOKEN_READ_ONLY, tokenRequest } from '../../core/token.ts';
 import { newTokenAnswer, tokenAnswer } from '../../core/token-answer.ts';
+import { TOKEN_READ_ONLY, tokenRequest } from '../../core/token-request.ts';
 import { type OperationDocuments, PAGE } from '../operation.ts';
 
 export const TOKEN_OPERATIONS: OperationDocuments = {

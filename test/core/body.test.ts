@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type * as z from 'zod';
-import { validateBody } from '../../core/body.ts';
-import { deviceConfiguration } from '../../core/device.ts';
-import { fieldOrder, modelCreation, modelImport } from '../../core/model.ts';
-import { peerConfiguration } from '../../core/peer.ts';
+import { type BodySchema, validateBody } from '../../core/body.ts';
+import { deviceConfiguration } from '../../core/device-request.ts';
+import { fieldOrder, modelCreation, modelImport } from '../../core/model-request.ts';
+import { peerConfiguration } from '../../core/peer-request.ts';
 import { type MemberError, Problem } from '../../core/problem.ts';
-import { subscriptionConfiguration } from '../../core/subscription.ts';
-import { webhookRequest } from '../../core/webhook.ts';
+import { subscriptionConfiguration } from '../../core/subscription-request.ts';
+import { webhookRequest } from '../../core/webhook-request.ts';
 
-function errorsOf(schema: z.ZodObject, body: unknown): readonly MemberError[] {
+function errorsOf(schema: BodySchema, body: unknown): readonly MemberError[] {
   try {
     validateBody(schema, [], body);
   } catch (error) {
@@ -19,7 +18,7 @@ function errorsOf(schema: z.ZodObject, body: unknown): readonly MemberError[] {
 }
 
 /** What a body is refused with: pairs of pointer and code. */
-const refusals = (schema: z.ZodObject, body: unknown): string[] =>
+const refusals = (schema: BodySchema, body: unknown): string[] =>
   errorsOf(schema, body)
     .map(({ pointer, code }) => `${pointer} ${code}`)
     .sort();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { validateBody } from '../../core/body.ts';
 import { FIELD_TYPES } from '../../core/mapping/field-type.ts';
-import { exportModel, type Model, modelImport, PROTOCOLS, renameField } from '../../core/model.ts';
+import { exportModel, type Model, PROTOCOLS, renameField } from '../../core/model.ts';
+import { modelImport } from '../../core/model-request.ts';
 import { compareVersions, nextMinorVersion, parseVersion } from '../../core/model-version.ts';
 import { parseJson } from '../../core/plain-json.ts';
 import { Problem } from '../../core/problem.ts';

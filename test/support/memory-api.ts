@@ -1,27 +1,19 @@
 /** The API's configuration part in memory, by the product's own rules: fast enough for thousands of plans. */
 import type { Exchange, HttpAnswer, HttpRequest } from '../../cli/http-exchange.ts';
 import { validateBody } from '../../core/body.ts';
-import { DEVICE_READ_ONLY, DEVICE_SECRETS, deviceConfiguration } from '../../core/device.ts';
-import {
-  fieldBody,
-  fieldOrder,
-  type Mapping,
-  type Model,
-  mappingBody,
-  modelImport,
-  modelUpdate,
-  viewModel,
-} from '../../core/model.ts';
-import { PEER_READ_ONLY, peerConfiguration, peerIdentity } from '../../core/peer.ts';
+import { DEVICE_SECRETS } from '../../core/device.ts';
+import { DEVICE_READ_ONLY, deviceConfiguration } from '../../core/device-request.ts';
+import { type Mapping, type Model, viewModel } from '../../core/model.ts';
+import { fieldBody, fieldOrder, mappingBody, modelImport, modelUpdate } from '../../core/model-request.ts';
+import { peerIdentity } from '../../core/peer.ts';
+import { PEER_READ_ONLY, peerConfiguration } from '../../core/peer-request.ts';
 import { invalidBody, Problem } from '../../core/problem.ts';
 import { SECRET_MASK, secretChange } from '../../core/secret.ts';
 import { toObject } from '../../core/string-map.ts';
-import {
-  SUBSCRIPTION_READ_ONLY,
-  type Subscription,
-  subscriptionConfiguration,
-} from '../../core/subscription.ts';
-import { replaceWebhook, UNCONFIGURED_WEBHOOK, viewWebhook, webhookRequest } from '../../core/webhook.ts';
+import type { Subscription } from '../../core/subscription.ts';
+import { SUBSCRIPTION_READ_ONLY, subscriptionConfiguration } from '../../core/subscription-request.ts';
+import { replaceWebhook, UNCONFIGURED_WEBHOOK, viewWebhook } from '../../core/webhook.ts';
+import { webhookRequest } from '../../core/webhook-request.ts';
 import {
   addField,
   addMapping,

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { planDevice, type StreamPlan } from '../../../core/collection-plan.ts';
-import { type Device, deviceConfiguration } from '../../../core/device.ts';
+import type { Device } from '../../../core/device.ts';
+import { deviceConfiguration } from '../../../core/device-request.ts';
 import type { Model } from '../../../core/model.ts';
 import { type RecordBatch, rowTexts } from '../../../core/record.ts';
 import type { Subscription } from '../../../core/subscription.ts';
