@@ -19,16 +19,16 @@ import {
   type TopologyHead,
   takeTopologyHead,
 } from './topology-head.ts';
+import { HISTORY_MILLISECONDS, removeReplaced, withoutOldHistory, withSnapshot } from './topology-history.ts';
 import {
   compressBatch,
   LOG_ITEM_OCTETS,
   putLogItem,
   putSnapshot,
   readAdjRibIn,
-  removeSegment,
-  removeSnapshot,
   SNAPSHOT_PART_OCTETS,
 } from './topology-record.ts';
+import { SnapshotDemand } from './topology-snapshot-demand.ts';
 
 /** A first entry waits this long for company; below 200 ms, so that a change is readable within half a second. */
 const COALESCE_MILLISECONDS = 50;
@@ -45,15 +45,8 @@ const FIRST_RETRY_MILLISECONDS = 100;
 const LAST_RETRY_MILLISECONDS = 5_000;
 /** A session without End-of-RIB is worth a snapshot after this long without entries. */
 const QUIET_BEFORE_SNAPSHOT_MILLISECONDS = 5_000;
-/** A snapshot is due when the log after the last one has this much, or as much as that snapshot. */
-const SNAPSHOT_AFTER_OCTETS = 2 * 1024 * 1024;
-const SNAPSHOT_AFTER_ITEMS = 2_048;
-/** How long the log is kept behind the snapshot that replaces it: for `since`, and for the list of events. */
-const HISTORY_MILLISECONDS = 60 * 60 * 1000;
 /** From so many copies on the compact form is the smaller one. */
 const FEW_COPIES = 1_000;
-/** More stretches of log than this are not kept, however young. */
-const MOST_SEGMENTS = 64;
 
 export interface TopologyLogOptions {
   readonly peerId: number;
@@ -100,17 +93,16 @@ export class TopologyLogWriter {
   #openedAt = 0;
   #segmentOctets = 0;
   #segmentItems = 0;
-  #logOctets = 0;
-  #logItems = 0;
-  #snapshotOctets = 0;
-  #snapshotWanted = false;
+  readonly #demand: SnapshotDemand;
+  /** What was replaced before this, by the clock of `tick`, is kept no longer. */
+  #keptSince = 0;
 
   private constructor(options: TopologyLogOptions, head: TopologyHead, rib: AppliedLog) {
     this.#options = options;
     this.#staleTimeSeconds = options.staleTimeSeconds;
     this.#head = head;
     this.#rib = rib;
-    this.#logItems = head.sequence - (head.snapshots.at(-1)?.sequence ?? 0);
+    this.#demand = new SnapshotDemand(head.sequence - (head.snapshots.at(-1)?.sequence ?? 0));
   }
 
   /**
@@ -192,7 +184,7 @@ export class TopologyLogWriter {
 
   endOfRib(now: number): void {
     this.#append(this.#retention.endOfRib(now));
-    this.#snapshotWanted = true;
+    this.#demand.want();
   }
 
   /** `restartTimeSeconds`: of the peer's graceful-restart capability; 0 without one. */
@@ -208,11 +200,13 @@ export class TopologyLogWriter {
 
   /** To be called about once a second: writes what time alone makes due. */
   tick(now: number): void {
+    if (this.#closed) return;
     const due = this.#retention.due(now);
     if (due !== undefined) this.#append(due);
     const quiet = now - this.#lastEntryAt >= QUIET_BEFORE_SNAPSHOT_MILLISECONDS;
-    if (this.#head.snapshots.length === 0 && this.#head.sequence > 0 && quiet) this.#snapshotWanted = true;
-    if (this.#isSnapshotDue()) this.#schedule(0);
+    if (this.#head.snapshots.length === 0 && this.#head.sequence > 0 && quiet) this.#demand.want();
+    this.#keptSince = now - HISTORY_MILLISECONDS;
+    if (this.#demand.isDue || this.#isPruningDue()) this.#schedule(0);
   }
 
   /** Resolves when everything appended so far is visible; rejects with `FencedWriter` when it never will be. */
@@ -247,7 +241,7 @@ export class TopologyLogWriter {
     await this.flush();
     this.abandon();
     await removeTopologyHead(this.#head);
-    await this.#removeParts(this.#head.segments, this.#head.snapshots);
+    await removeReplaced(this.#head);
   }
 
   /** One snapshot in place of all that was ever written, history included. */
@@ -296,10 +290,14 @@ export class TopologyLogWriter {
   async #writeAll(): Promise<void> {
     this.#closeBatch();
     let retryMilliseconds = FIRST_RETRY_MILLISECONDS;
-    while (this.#fenced === undefined && (this.#batches.length > 0 || this.#isSnapshotDue())) {
+    while (
+      this.#fenced === undefined &&
+      (this.#batches.length > 0 || this.#demand.isDue || this.#isPruningDue())
+    ) {
       try {
         if (this.#batches.length > 0) await this.#writeBatches();
-        else await this.#writeSnapshot(HISTORY_MILLISECONDS);
+        else if (this.#demand.isDue) await this.#writeSnapshot(HISTORY_MILLISECONDS);
+        else await this.#prune();
         retryMilliseconds = FIRST_RETRY_MILLISECONDS;
       } catch (error) {
         if (error instanceof FencedWriter) {
@@ -342,8 +340,7 @@ export class TopologyLogWriter {
     this.#batches.splice(0, taken.length);
     this.#segmentOctets = segmentOctets;
     this.#segmentItems = segmentItems;
-    this.#logOctets += octets;
-    this.#logItems += items.length;
+    this.#demand.logged(items.length, octets);
   }
 
   async #moveHead(next: TopologyHead): Promise<void> {
@@ -352,13 +349,14 @@ export class TopologyLogWriter {
     this.#head = next;
   }
 
-  #isSnapshotDue(): boolean {
-    if (this.#logItems === 0) return false;
-    return (
-      this.#snapshotWanted ||
-      this.#logItems >= SNAPSHOT_AFTER_ITEMS ||
-      this.#logOctets >= Math.max(SNAPSHOT_AFTER_OCTETS, this.#snapshotOctets)
-    );
+  #isPruningDue(): boolean {
+    return withoutOldHistory(this.#head, this.#keptSince) !== this.#head;
+  }
+
+  async #prune(): Promise<void> {
+    const before = this.#head;
+    await this.#moveHead(withoutOldHistory(before, this.#keptSince));
+    await removeReplaced(before, this.#head);
   }
 
   /**
@@ -366,44 +364,29 @@ export class TopologyLogWriter {
    * sequence numbers, readers apply them again, and applying an entry twice is applying it once.
    */
   async #writeSnapshot(historyMilliseconds: number): Promise<void> {
-    const { epoch } = this.#options;
     // The session's state is in the first part only, and must be that of the log at this very point.
     do {
       this.#closeBatch();
       while (this.#batches.length > 0) await this.#writeBatches();
     } while (this.#encoder.entries > 0);
     const { sequence } = this.#head;
-    this.#snapshotWanted = false;
+    this.#demand.begin();
     const newest = this.#head.snapshots.at(-1);
-    const snapshot = newest?.sequence === sequence ? newest : await this.#putSnapshot(sequence);
-    const all = [...this.#head.snapshots.filter((other) => other.sequence < sequence), snapshot];
-    const kept = keptSnapshots(all, snapshot.at - historyMilliseconds, this.#head.segments);
-    const from = (kept[0] as SnapshotPointer).sequence;
-    const segments = this.#head.segments.filter(
-      (_, index) => (this.#head.segments[index + 1]?.first ?? Number.POSITIVE_INFINITY) > from + 1,
-    );
+    const made = newest?.sequence === sequence ? undefined : await this.#putSnapshot(sequence);
+    const snapshot = made?.pointer ?? (newest as SnapshotPointer);
     const before = this.#head;
-    // A stretch of its own, so that this one can be removed whole.
-    if (before.sequence === sequence && before.segments.at(-1)?.first !== sequence + 1) {
-      segments.push({ epoch, first: sequence + 1 });
+    const next = withSnapshot(before, this.#options.epoch, snapshot);
+    await this.#moveHead(withoutOldHistory(next, snapshot.at - historyMilliseconds));
+    this.#demand.made(made?.octets, this.#head.sequence - sequence);
+    if (next.segments.length > before.segments.length) {
       this.#segmentOctets = 0;
       this.#segmentItems = 0;
     }
-    if (historyMilliseconds === 0)
-      segments.splice(
-        0,
-        segments.findLastIndex(({ first }) => first <= sequence + 1),
-      );
-    await this.#moveHead({ ...before, snapshots: kept, segments });
-    this.#logItems = this.#head.sequence - sequence;
-    this.#logOctets = 0;
-    await this.#removeParts(
-      before.segments.filter((segment) => !segments.includes(segment)),
-      before.snapshots.filter((other) => !kept.includes(other)),
-    );
+    await removeReplaced(before, this.#head);
   }
 
-  async #putSnapshot(sequence: number): Promise<SnapshotPointer> {
+  /** `octets`: about what it takes as stored. */
+  async #putSnapshot(sequence: number): Promise<{ pointer: SnapshotPointer; octets: number }> {
     const { peerId, epoch } = this.#options;
     let octets = 0;
     const counted = function* (parts: Iterable<Uint8Array>) {
@@ -414,16 +397,11 @@ export class TopologyLogWriter {
     };
     const encoded = counted(encodeSnapshot(this.#rib, SNAPSHOT_PART_OCTETS));
     const parts = await putSnapshot(peerId, epoch, sequence, encoded);
-    this.#snapshotOctets = octets / COMPRESSION;
     // What the parts may hold ahead of the log has to be visible before they are.
     this.#closeBatch();
     while (this.#batches.length > 0) await this.#writeBatches();
-    return { epoch, sequence, parts, at: Math.max(this.#lastEntryAt, this.#head.at) };
-  }
-
-  async #removeParts(segments: readonly Segment[], snapshots: readonly SnapshotPointer[]): Promise<void> {
-    for (const segment of segments) await removeSegment(this.#options.peerId, segment);
-    for (const snapshot of snapshots) await removeSnapshot(this.#options.peerId, snapshot);
+    const pointer = { epoch, sequence, parts, at: Math.max(this.#lastEntryAt, this.#head.at) };
+    return { pointer, octets: octets / COMPRESSION };
   }
 }
 
@@ -437,18 +415,4 @@ function mayBeLarge(head: TopologyHead | undefined): boolean {
   if (head === undefined) return false;
   const snapshot = head.snapshots.at(-1);
   return (snapshot?.parts ?? 0) > 1 || head.sequence - (snapshot?.sequence ?? 0) > 1;
-}
-
-/** Those that reach back to `from`, and no further: the newest always, and none with too much log after it. */
-function keptSnapshots(
-  snapshots: readonly SnapshotPointer[],
-  from: number,
-  segments: readonly Segment[],
-): SnapshotPointer[] {
-  return snapshots.filter((snapshot, index) => {
-    const next = snapshots[index + 1];
-    if (next === undefined) return true;
-    const segmentsAfter = segments.filter(({ first }) => first > snapshot.sequence).length;
-    return next.at > from && segmentsAfter <= MOST_SEGMENTS;
-  });
 }
