@@ -43,7 +43,7 @@ const MONTH_SECONDS = MONTH_HOURS * 3_600;
 /** What runs and what it does in a month, in the units that AWS bills. */
 export type Usage = Readonly<Record<PriceName, number>>;
 
-/** Calls of one kind of activity, as the quota guard counts them; `npm run bench -- cost` measures each again. */
+/** Calls of one kind of activity, as the quota guard counts them; `npm run interop -- cost` measures each again. */
 export interface Calls {
   readonly readUnits: number;
   readonly writeUnits: number;

@@ -1,8 +1,10 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { readDeclaration } from '../../cli/declaration.ts';
+import { SourceFile } from '../../cli/source-file.ts';
 import { type Gateway, startGateway } from '../../local/gateway.ts';
 import { lateHandlers } from '../../local/handlers.ts';
 import { runCli } from '../support/cli.ts';
@@ -51,13 +53,11 @@ const state = () => readFileSync(join(folder, 'graticule.state.json'), 'utf8');
 function cli(...argv: string[]) {
   return runCli(argv, {
     workingDirectory: folder,
-    environment: {
-      ...SECRETS,
-      GRATICULE_URL: gateway.url,
-      GRATICULE_API_TOKEN: emulators.token,
-    },
+    environment: { ...SECRETS, ...stackSettings() },
   });
 }
+
+const stackSettings = () => ({ GRATICULE_URL: gateway.url, GRATICULE_API_TOKEN: emulators.token });
 
 const WRITES = /^(POST|PUT|DELETE) /;
 
@@ -125,6 +125,37 @@ describe('plan and apply on the real handlers', () => {
     // All that is left is to send secrets, which an export cannot have.
     expect(plan.steps.flatMap(({ changes }) => changes).every(({ to }) => to === '********')).toBe(true);
     expect(plan.steps.map(({ action }) => action)).not.toContain('create');
+  });
+
+  it('is taken over by the two commands that docs/cli.md tells for it, in a folder that knows nothing yet', async () => {
+    const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
+    const [, exporting = '', file = '', applying = ''] =
+      /^graticule (export) > (\S+) +# set the variables that it names\ngraticule (apply --adopt)$/m.exec(
+        page,
+      ) ?? [];
+    expect(applying).not.toBe('');
+    const empty = join(copied, 'taken-over');
+    mkdirSync(empty);
+    const there = { workingDirectory: empty, environment: stackSettings() };
+    const exported = await runCli(exporting.split(' '), there);
+    expect(exported.code).toBe(0);
+    const [, told = ''] = /secrets are not readable: set (.+) before apply/.exec(exported.errors) ?? [];
+    const named = told.split(', ');
+    expect(named.length).toBeGreaterThan(3);
+    writeFileSync(join(empty, file), exported.output);
+
+    const unset = await runCli(applying.split(' '), there);
+    expect(unset.code).toBe(2);
+    // A secret is sent again: what the stack holds cannot be read, so the one who adopts says it.
+    const values = Object.fromEntries(
+      named.map((name) => [name, name.includes('AUTH_HEADER') ? SECRETS.WEBHOOK_AUTH : 'sesame-open-taken']),
+    );
+    const set = { ...there, environment: { ...there.environment, ...values } };
+    const before = await entityTags();
+    expect(await runCli(applying.split(' '), set)).toMatchObject({ code: 0, errors: '' });
+    expect(Object.keys(await entityTags())).toEqual(Object.keys(before));
+    const again = await runCli(['plan', '--check'], set);
+    expect(again).toMatchObject({ code: 0, output: expect.stringMatching(/^Nothing to do/) });
   });
 
   it('changes, moves and removes on the real handlers as the planner expects of them', async () => {
@@ -258,6 +289,39 @@ describe('plan and apply on the real handlers', () => {
     expect(writes(gateway.counts())).toBe(before);
     const planned = await cli('plan', ...argv);
     expect(planned).toMatchObject({ code: 0, errors: expect.stringContaining('warning: apply would stop') });
+  });
+
+  it('takes the references to secrets that docs/cli.md shows', () => {
+    const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
+    const [, block = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
+    const shown = parse(block) as Record<string, object>;
+    expect(Object.keys(shown)).toEqual(['auth-password', 'password', 'community']);
+    const document = {
+      peers: [
+        {
+          name: 'a',
+          'peer-address': '127.0.6.1',
+          'user-peer-as': '65001',
+          'auth-password': shown['auth-password'],
+        },
+      ],
+      devices: [
+        {
+          name: 'b',
+          address: '127.0.6.2',
+          netos: 'eos',
+          gnmi: { username: 'u', password: shown['password'] },
+        },
+        {
+          name: 'c',
+          address: '127.0.6.3',
+          netos: 'eos',
+          snmp: { version: 'v2c', community: shown['community'] },
+        },
+      ],
+    };
+    const { mistakes } = readDeclaration([new SourceFile('page.json', JSON.stringify(document))], folder);
+    expect(mistakes).toEqual([]);
   });
 
   it('knows every command of the pipeline example', async () => {

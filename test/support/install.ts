@@ -5,6 +5,9 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDirectory } from '../harness.ts';
 
+/** What users of AWS type their commands with. */
+export const AWS_COMMAND_LINE = 'awscli==1.46.3';
+
 /** A Debian package that gives the command; installed when the command is missing. Returns the command's path. */
 export function debianCommand(command: string, packageName: string): string {
   const found = which(command);

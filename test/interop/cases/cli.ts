@@ -1,6 +1,14 @@
 import { strict as assert } from 'node:assert';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { buildCli } from '../../../cli/build.ts';
@@ -11,6 +19,7 @@ import { GnmiTarget } from '../../support/gnmi-target/target.ts';
 import { processTree } from '../../support/processes.ts';
 import { Random } from '../../support/random.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
+import { commandsIn, sectionOf } from '../docs/page.ts';
 
 const PEERS = 500;
 /** The product's target; a machine with other work on it gets five times that. */
@@ -25,6 +34,17 @@ export const testCase: TestCase = {
     const random = new Random(seed);
     const home = join(scratchDirectory, 'empty');
     let program = '';
+    await check('docs/cli.md: Install, typed in a copy of the clone', () => {
+      const clone = copyOfTheClone(join(scratchDirectory, 'clone'));
+      const prefix = join(scratchDirectory, 'global');
+      for (const { text } of commandsIn(sectionOf(readFileSync('docs/cli.md', 'utf8'), 'Install'))) {
+        const environment = { ...process.env, npm_config_prefix: prefix, npm_config_audit: 'false' };
+        const typed = spawnSync('bash', ['-c', text], { cwd: clone, env: environment, encoding: 'utf8' });
+        assert.equal(typed.status, 0, `${text}\n${typed.stdout}${typed.stderr}`);
+      }
+      const installed = spawnSync(join(prefix, 'bin/graticule'), ['--version'], { encoding: 'utf8' });
+      assert.equal(installed.stdout, 'graticule 1.0.0\n', installed.stderr);
+    });
     await check('the tarball installs into an empty folder, alone', async () => {
       const dist = join(scratchDirectory, 'dist');
       await buildCli(dist);
@@ -270,6 +290,13 @@ class Bed {
     assert.equal(code, 0, errors);
     return JSON.parse(output);
   }
+}
+
+/** The files that git keeps here, without what was installed or built. */
+function copyOfTheClone(folder: string): string {
+  const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').filter(existsSync);
+  for (const file of files) cpSync(file, join(folder, file));
+  return folder;
 }
 
 /** What a process and its descendants have used so far; in hundredths of a second, as Linux counts (proc(5)). */

@@ -191,7 +191,7 @@ async function grantRemoval({ check, scratchDirectory }: CaseContext, emulator: 
   const assembly = join(scratchDirectory, 'without');
   // As a stack of its own: the emulator cannot update a nested one whose buckets stay as they are.
   synthesizeTo(emulator, assembly, { tree, name: 'Without' });
-  const api = clientOf(emulator, await deploy(emulator, assembly, scratchDirectory, 'Without'));
+  const api = clientOf(emulator, deploy(emulator, assembly, scratchDirectory, 'Without'));
   await check('one grant less turns exactly its calls into failures', async () => {
     const peer = (address: string, password: string) => ({
       method: 'POST',

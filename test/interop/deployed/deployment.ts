@@ -1,11 +1,14 @@
 /** Our stack, synthesised and deployed by the CDK's own command line, as a user does it. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { AWS_COMMAND_LINE, pythonEnvironment } from '../../support/install.ts';
 import type { Emulator } from './emulator.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** It tells a user how to read the first token; that very command is typed here. */
+const DEPLOY_PAGE = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8');
 
 /** The rooms that a synthesis reads. */
 const ROOMS = ['contract', 'protocols', 'core', 'store', 'functions', 'worker', 'infra', 'docs'];
@@ -78,12 +81,12 @@ export function bootstrap(emulator: Emulator, directory: string): void {
 }
 
 /** Deploys an assembly and reads what a user would read afterwards. */
-export async function deploy(
+export function deploy(
   emulator: Emulator,
   assembly: string,
   directory: string,
   name = 'Graticule',
-): Promise<Deployment> {
+): Deployment {
   const outputsFile = join(directory, 'outputs.json');
   succeed(
     cdk(
@@ -93,16 +96,15 @@ export async function deploy(
     ),
   );
   const outputs = JSON.parse(readFileSync(outputsFile, 'utf8'))[name];
-  const client = new SecretsManagerClient({
-    endpoint: `http://127.0.0.1:${emulator.port}`,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  });
-  const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: outputs.TokenSecretArn }));
-  client.destroy();
+  const [command] = /^aws secretsmanager get-secret-value .*$/m.exec(DEPLOY_PAGE) ?? [''];
+  const aws = pythonEnvironment([AWS_COMMAND_LINE]);
+  const token = execFileSync('bash', ['-c', command.replace('TOKEN_SECRET_ARN', outputs.TokenSecretArn)], {
+    env: { ...emulator.environment, PATH: `${aws}:${process.env['PATH']}` },
+    encoding: 'utf8',
+  }).trim();
   return {
     host: `${new URL(outputs.ApiUrl).hostname.split('.')[0]}.execute-api.localhost:${emulator.port}`,
-    token: SecretString ?? '',
+    token,
     workerCidrs: outputs.WorkerCidrs,
   };
 }

@@ -6,6 +6,7 @@ import type { ApiClient } from '../../support/api-client.ts';
 import { contractClient } from '../../support/contract-client.ts';
 import type { Stack } from '../../support/stack.ts';
 import { until } from '../../support/until.ts';
+import { AwsCommandLine } from './aws-command-line.ts';
 import { blockOf, commandsIn, sectionOf } from './page.ts';
 import { Reader } from './reader.ts';
 
@@ -16,11 +17,15 @@ export const page = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const RUNBOOK = page('docs/runbook.md');
 
+/** How many executions an account may have at once, and how many of them nothing reserved. */
+const CONCURRENCY = '[1-9]\\d{2,3}\\t[1-9]\\d{2,3}';
+
 /** A folder as a reader has it: the data directory and the log of what runs. */
 export class Desk {
   readonly folder: string;
   readonly stack: Stack;
   readonly api: ApiClient;
+  readonly aws: AwsCommandLine;
   private readonly context: CaseContext;
   private readonly preamble: string;
 
@@ -31,12 +36,19 @@ export class Desk {
     this.folder = join(context.scratchDirectory, name);
     mkdirSync(this.folder, { recursive: true });
     symlinkSync(stack.dataDirectory, join(this.folder, '.graticule'));
-    this.preamble = blockOf(RUNBOOK, 'sh');
+    this.aws = new AwsCommandLine(this.folder, stack.dataDirectory);
+    const environment = JSON.parse(readFileSync(join(stack.dataDirectory, 'environment.json'), 'utf8'));
+    const queues = Object.keys(environment).filter((name) => /^GRATICULE_.*_QUEUE$/.test(name));
+    this.preamble = [
+      blockOf(RUNBOOK, 'sh').trimEnd(),
+      ...queues.map((name) => `${name}='${environment[name]}'`),
+    ].join('\n');
   }
 
   reader(more: Partial<ConstructorParameters<typeof Reader>[0]> = {}): Reader {
     return new Reader({
       workingDirectory: this.folder,
+      environment: { PATH: `${this.aws.bin}:${process.env['PATH']}` },
       otherwise: { 'http://127.0.0.1:8080': this.stack.url },
       ...more,
     });
@@ -49,17 +61,12 @@ export class Desk {
   ): Promise<void> {
     await this.context.check(`docs/runbook.md: ${heading}`, async () => {
       const reader = this.reader({
+        volatile: [CONCURRENCY],
         beforeTyping: () => writeFileSync(join(this.folder, 'graticule.log'), this.stack.output()),
       });
-      const notHere: string[] = [];
       try {
         await reader.type(this.preamble);
         for (const command of commandsIn(sectionOf(RUNBOOK, heading))) {
-          // They need an account, or the AWS command line and an emulator of CloudWatch.
-          if (command.text.startsWith('aws ')) {
-            notHere.push(command.text.split(' ').slice(0, 3).join(' '));
-            continue;
-          }
           for (const [name, act] of Object.entries(before))
             if (command.text.startsWith(name)) await act(reader);
           await reader.follow(command);
@@ -67,7 +74,6 @@ export class Desk {
       } finally {
         await reader.close();
       }
-      if (notHere.length > 0) this.context.log(`not typed, they need AWS: ${notHere.join(', ')}`);
     });
   }
 

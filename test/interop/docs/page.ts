@@ -8,7 +8,7 @@ export interface ShownCommand {
 }
 
 /** Words that a line begins with which is to be typed, in a block that does not say so by a `$`. */
-const TYPED = /^(?:[A-Z]+=|curl |gobgpd? |npm |npx |node |api\(\) )/;
+const TYPED = /^(?:[A-Z_]+=|curl |gobgpd? |npm |npx |node |api\(\) )/;
 
 /**
  * The commands of a text in their order. In a block of ```console they follow a `$`, their output below them; in a plain one

@@ -96,5 +96,5 @@ export class Reader {
 }
 
 function isReading(command: string): boolean {
-  return /^(curl|api|grep) /.test(command) && !/ (-d|-X) /.test(command);
+  return /^(curl|api|grep|aws) /.test(command) && !/ (-d|-X) /.test(command);
 }

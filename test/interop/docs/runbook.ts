@@ -11,6 +11,7 @@ import { SimulatedNetwork } from '../../support/network/simulated-network.ts';
 import { Random } from '../../support/random.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 import { until } from '../../support/until.ts';
+import { startEmulator } from '../deployed/emulator.ts';
 import { Desk, page } from './desk.ts';
 
 export async function noWorker(context: CaseContext): Promise<void> {
@@ -109,9 +110,15 @@ export async function network(
     await desk.article('Records are not delivered');
     await desk.article('Records wait in the queue');
     await desk.article('Messages lie in the dead-letter queue', {
-      grep: () => strangeMessage(stack),
+      aws: () => strangeMessage(stack),
     });
-    await desk.article('Functions are throttled');
+    const account = await startEmulator(desk.folder);
+    try {
+      desk.aws.useAccount(account.environment);
+      await desk.article('Functions are throttled');
+    } finally {
+      await account.stop();
+    }
     const first = await desk.get('/api/bgp/peers/1');
     await desk.api.send({ method: 'PUT', path: '/api/bgp/peers/1', body: { ...first, 'max-nlri': 100 } });
     await desk.article('A peer tells too much');
@@ -164,30 +171,37 @@ async function strangeMessage(stack: Stack): Promise<void> {
   client.destroy();
 }
 
-/** A keyring that has lost its keys, as after a restore of another one. */
+/** A keyring without a key, and one that has another key than the one that was used, as after a restore of another one. */
 export async function keyring(context: CaseContext): Promise<void> {
   const dataDirectory = join(context.scratchDirectory, 'keyring-data');
   let stack = await startStack({ dataDirectory });
+  const startWith = async (change: (keys: object[]) => object[], name: string) => {
+    await stack.stop();
+    const file = join(dataDirectory, 'secrets.json');
+    const kept = JSON.parse(readFileSync(file, 'utf8'));
+    const { current } = kept.secrets['graticule-keyring'];
+    used ??= JSON.parse(current.string);
+    current.string = JSON.stringify(change(used as object[]));
+    writeFileSync(file, JSON.stringify(kept));
+    stack = await startStack({ dataDirectory });
+    const desk = new Desk(context, stack, name);
+    await until(
+      'the fault',
+      () => stack.output(),
+      (text) => text.includes('"peer not configured"'),
+    );
+    return desk;
+  };
+  let used: object[] | undefined;
   try {
     const before = contractClient(stack.send, stack.token);
     for (const [index, password] of ['', 'a-password'].entries()) {
       const body = { ...peer(`rr${index + 1}`, `127.61.9.${index + 1}`, 11_790), 'auth-password': password };
       assert.equal((await before.send({ method: 'POST', path: '/api/bgp/peers', body })).status, 201);
     }
-    await stack.stop();
-    const file = join(dataDirectory, 'secrets.json');
-    const kept = JSON.parse(readFileSync(file, 'utf8'));
-    kept.secrets['graticule-keyring'].current.string = '[]';
-    writeFileSync(file, JSON.stringify(kept));
-    stack = await startStack({ dataDirectory });
-    const desk = new Desk(context, stack, 'keyring');
-    await until(
-      'the fault',
-      () => stack.output(),
-      (text) => text.includes('"peer not configured"'),
-    );
-    await desk.article('A function fails');
-    await desk.article('The keyring cannot be used');
+    await (await startWith(() => [], 'no-key')).article('A function fails');
+    const other = (keys: object[]) => keys.map((key) => ({ ...key, id: '0123456789ab' }));
+    await (await startWith(other, 'another-key')).article('The keyring cannot be used');
   } finally {
     await stack.stop();
   }

@@ -8,7 +8,7 @@ const VOLATILE: readonly string[] = [
   '\\b\\d\\d:\\d\\d:\\d\\d\\b',
   '\\(\\d+\\.\\d s\\)',
   '"[nl]\\.[\\w-]{22}"',
-  '"key(?:Id)?":"[0-9a-f]{12}"',
+  '"(?:id|key|keyId)":"[0-9a-f]{12}"',
   'has no key [0-9a-f]{12}',
   '"(?:from|to)":"[\\w-]+"',
   '"local-identifier":"[\\d.]+"',

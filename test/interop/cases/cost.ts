@@ -1,7 +1,8 @@
 /** The calls that the cost model is made of, counted by the quota guard where they are made. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import {
   type Calls,
@@ -20,6 +21,10 @@ import { contractClient } from '../../support/contract-client.ts';
 import { startDeliveryBed } from '../../support/receiver/delivery-bed.ts';
 import { startReceiver } from '../../support/receiver/receiver.ts';
 import { runAs, startStack } from '../../support/stack.ts';
+import { blockOf, commandsIn } from '../docs/page.ts';
+import { patternOf } from '../docs/shown.ts';
+
+const PAGE = readFileSync(resolve(import.meta.dirname, '../../../docs/cost.md'), 'utf8');
 
 const SECONDS = 60;
 const MESSAGES = 20;
@@ -50,13 +55,17 @@ function minus(after: Calls, before: Calls): Calls {
 
 export const testCase: TestCase = {
   title: 'what the cost model counts on is what the quota guard counts, within ten in a hundred',
-  inCi: false,
+  inCi: true,
   async run({ check, log, scratchDirectory }) {
+    const printed: string[] = [];
     const compare = (what: string, counted: Calls, modelled: Calls, of: readonly (keyof Calls)[]) =>
       check(what, () => {
         for (const unit of of) {
           const ratio = counted[unit] / modelled[unit];
-          log(`${what}: ${unit} ${counted[unit].toFixed(1)} counted, ${modelled[unit].toFixed(1)} modelled`);
+          printed.push(
+            `${what}: ${unit} ${counted[unit].toFixed(1)} counted, ${modelled[unit].toFixed(1)} modelled`,
+          );
+          log(printed.at(-1) as string);
           assert(Math.abs(ratio - 1) <= 0.1, `${unit} is ${ratio.toFixed(2)} of the model's`);
         }
       });
@@ -164,5 +173,15 @@ export const testCase: TestCase = {
     await compare('a change of the topology', changed, scaled(TOPOLOGY_CHANGE, CHANGES), ['writeUnits']);
     await bed.stop();
     await receiver.stop();
+
+    await check('docs/cost.md: what the two commands print', () => {
+      const [dollars, calls] = [blockOf(PAGE, 'console'), blockOf(PAGE, 'text')];
+      const [command] = commandsIn(PAGE);
+      const typed = spawnSync('bash', ['-c', command?.text ?? ''], { encoding: 'utf8' });
+      assert.equal(`$ ${command?.text}\n${command?.shown}\n`, dollars);
+      assert.match(typed.stdout, patternOf(command?.shown ?? ''), typed.stderr);
+      // What was counted differs a little from run to run.
+      assert.match(printed.join('\n'), patternOf(calls.trimEnd(), ['\\d+\\.\\d counted']));
+    });
   },
 };
