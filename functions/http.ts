@@ -15,6 +15,7 @@ import { WriteConflict } from '../store/table.ts';
 import { authenticate } from './authentication.ts';
 import { log } from './log.ts';
 import { writeMetrics } from './metrics.ts';
+import { refuseUnknownParameters } from './preconditions.ts';
 
 watchKeyring(() => writeMetrics({ KeyringFaults: 1 }));
 
@@ -96,6 +97,8 @@ export function apiHandler(
       const isRead =
         operation.body === 'json' || (operation.body === 'optional' && (event.body ?? '') !== '');
       const body = isRead ? readJson(event, request.headers) : undefined;
+      // No write takes any: one who adds ?dry-run=true must not learn afterwards that there is no such thing.
+      if (route.method !== 'GET') refuseUnknownParameters(request, []);
       const response = await operation.run({ ...request, parameters, body });
       const result = resultOf(response, event.requestContext.http.method);
       const isHead = event.requestContext.http.method === 'HEAD';

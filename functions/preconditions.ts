@@ -62,7 +62,7 @@ export function readPage(request: ApiRequest): Page {
 }
 
 /** Refuses query parameters that the operation does not know: a misspelt filter must not read as "everything". */
-export function refuseUnknownParameters(request: ApiRequest, known: readonly string[]): void {
+export function refuseUnknownParameters(request: Pick<ApiRequest, 'query'>, known: readonly string[]): void {
   const unknown = [...request.query.keys()].filter((key) => !known.includes(key));
   if (unknown.length > 0) {
     const list = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;

@@ -12,7 +12,7 @@ export function problemsOf(route: Route, operation: OperationDocument): ProblemT
   const found = new Set<ProblemType>(['too-many-requests', 'internal', ...(operation.problems ?? [])]);
   if (route.scope !== null) found.add('unauthenticated');
   if (route.scope === 'write' || route.scope === 'admin') found.add('insufficient-scope');
-  if (route.scope !== null && route.method === 'GET') found.add('invalid-query');
+  if (route.scope !== null) found.add('invalid-query');
   if (route.path.includes('{')) found.add('not-found');
   if (operation.isConditional) found.add('stale-etag');
   if (route.method !== 'GET') found.add('busy');

@@ -698,6 +698,34 @@ export const peerCases: readonly ContractCase[] = [
     },
   },
   {
+    sentence: 'a write with a query parameter is a 400 and writes nothing',
+    run: async (api) => {
+      const { id, name } = await created(api);
+      const body = { name: `${name} renamed`, 'peer-address': '192.0.2.99', 'user-peer-as': '65000' };
+      const before = (await get(api, PEERS)).json.length;
+      for (const [method, path] of [
+        ['POST', PEERS],
+        ['PUT', `${PEERS}/${id}`],
+        ['DELETE', `${PEERS}/${id}`],
+        ['POST', `${PEERS}/${id}/reset`],
+      ] as const) {
+        const isWithBody = path !== `${PEERS}/${id}/reset` && method !== 'DELETE';
+        const answer = await api.send({
+          method,
+          path: `${path}?dry-run=true`,
+          ...(isWithBody ? { body } : {}),
+        });
+        expect(answer.status, `${method} ${path}`).toBe(400);
+        expect(answer.json).toMatchObject({
+          type: 'urn:graticule:problem:invalid-query',
+          detail: 'dry-run is no query parameter here; it takes none',
+        });
+      }
+      expect((await get(api, PEERS)).json).toHaveLength(before);
+      expect((await get(api, `${PEERS}/${id}`)).json.name).toBe(name);
+    },
+  },
+  {
     sentence: 'HEAD answers as GET without a body',
     run: async (api) => {
       const { id } = await created(api);
