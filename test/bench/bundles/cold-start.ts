@@ -1,11 +1,14 @@
 /** A function's cold start in a fresh process, as Lambda makes one: its bundle is imported, then it answers one request. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createServer } from 'node:http';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ApiFunction, ROUTES } from '../../../contract/routes.ts';
 import { hashToken } from '../../../core/token.ts';
+import { makeCertificates } from '../../support/gnmi-target/certificates.ts';
 
 const run = promisify(execFile);
 
@@ -33,8 +36,24 @@ const FIRST_REQUESTS: Readonly<Record<ApiFunction, readonly [operation: string, 
   tokens: ['POST /api/v1/tokens', '/api/v1/tokens'],
 };
 
-/** Runs `work` beside a server that knows one token, and tells it where that is. */
-export async function withTokenTable<Result>(work: (endpoint: string) => Promise<Result>): Promise<Result> {
+/** Where functions find what they ask of AWS. */
+export interface Endpoint {
+  readonly url: string;
+  /** A file with the certificate that it is known by. */
+  readonly ca: string;
+}
+
+/**
+ * Runs `work` beside a table that has one token. It speaks TLS as AWS does: the SDK has another way, and other modules of
+ * Node, for what does not.
+ */
+export async function withTokenTable<Result>(
+  scratchDirectory: string,
+  work: (endpoint: Endpoint) => Promise<Result>,
+): Promise<Result> {
+  const { ca, server: pair } = makeCertificates();
+  const file = join(scratchDirectory, 'ca.pem');
+  writeFileSync(file, ca);
   const item = {
     v: { N: '1' },
     id: { N: '1' },
@@ -44,7 +63,7 @@ export async function withTokenTable<Result>(work: (endpoint: string) => Promise
     expiresAt: { NULL: true },
     hash: { S: hashToken(TOKEN) },
   };
-  const server = createServer((request, response) => {
+  const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
     request.resume().on('end', () => {
       response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
       response.end(JSON.stringify({ Item: item }));
@@ -52,7 +71,8 @@ export async function withTokenTable<Result>(work: (endpoint: string) => Promise
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
-    return await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const { port } = server.address() as AddressInfo;
+    return await work({ url: `https://127.0.0.1:${port}`, ca: file });
   } finally {
     server.closeAllConnections();
     server.close();
@@ -60,7 +80,7 @@ export async function withTokenTable<Result>(work: (endpoint: string) => Promise
 }
 
 /** Imports a bundle and, where it is an API function's, asks it once. */
-export async function coldStart(file: string, name: string, endpoint: string): Promise<ColdStart> {
+export async function coldStart(file: string, name: string, endpoint: Endpoint): Promise<ColdStart> {
   const event = firstEvent(name);
   const script = `
     const taken = () => { const { user, system } = process.cpuUsage(began); return (user + system) / 1000; };
@@ -76,7 +96,8 @@ export async function coldStart(file: string, name: string, endpoint: string): P
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'bench',
       AWS_SECRET_ACCESS_KEY: 'bench',
-      AWS_ENDPOINT_URL: endpoint,
+      AWS_ENDPOINT_URL: endpoint.url,
+      NODE_EXTRA_CA_CERTS: endpoint.ca,
     },
     encoding: 'utf8',
   });

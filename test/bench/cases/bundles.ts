@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { build, type Metafile } from 'esbuild';
 import { BUNDLE_OPTIONS, bundleAll, ROOT } from '../../../infra/bundle.ts';
 import type { TestCase } from '../../harness.ts';
-import { type ColdStart, coldStart, withTokenTable } from '../bundles/cold-start.ts';
+import { type ColdStart, coldStart, type Endpoint, withTokenTable } from '../bundles/cold-start.ts';
 
 /** Bytes of a minified bundle: with DynamoDB's client alone, or with any other of the SDK beside it. */
 const LIMIT_DYNAMODB = 480_000;
@@ -64,7 +64,7 @@ interface Medians extends ColdStart {
 }
 
 /** Both in turn, so that whatever else the machine does meets both; the medians. */
-async function compare(ours: string, name: string, reference: string, endpoint: string): Promise<Medians> {
+async function compare(ours: string, name: string, reference: string, endpoint: Endpoint): Promise<Medians> {
   const imports: number[] = [];
   const answers: number[] = [];
   const references: number[] = [];
@@ -133,7 +133,9 @@ export const testCase: TestCase = {
       const clients = clientsIn(output);
       const reference = join(scratchDirectory, `reference-${clients.join('-')}.mjs`);
       await bundleReference(clients, reference);
-      const times = await withTokenTable((endpoint) => compare(ours, name, reference, endpoint));
+      const times = await withTokenTable(scratchDirectory, (endpoint) =>
+        compare(ours, name, reference, endpoint),
+      );
       rows.push({
         name,
         clients,
