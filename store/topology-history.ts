@@ -1,8 +1,15 @@
 /**
- * What is kept of a topology log besides what its state needs: for `since`, and for the list of events. Pure, but for
- * the removal of what is no longer kept.
+ * What is kept of a topology log besides what its state needs: for `since`, and for the list of events. Says what that is,
+ * and removes what it no longer is.
  */
-import type { Segment, SnapshotPointer, TopologyHead } from './topology-head.ts';
+import { listPeers } from './peer-store.ts';
+import {
+  listTopologyHeads,
+  removeTopologyHead,
+  type Segment,
+  type SnapshotPointer,
+  type TopologyHead,
+} from './topology-head.ts';
 import { removeSegment, removeSnapshot } from './topology-record.ts';
 
 /** How long the log is kept behind the snapshot that replaces it. */
@@ -47,6 +54,22 @@ export function withoutOldHistory(head: TopologyHead, keptSince: number): Topolo
 /** The last sequence number of a stretch; of the newest it is not known. */
 function endOf(segments: readonly Segment[], index: number): number {
   return (segments[index + 1]?.first ?? Number.POSITIVE_INFINITY) - 1;
+}
+
+/**
+ * Removes the logs of peers that were deleted, an hour after their last entry, which tells of that. `now` in milliseconds
+ * since 1970. Returns whose; any worker may do it, and several at a time.
+ */
+export async function removeLogsOfDeletedPeers(now: number): Promise<number[]> {
+  // In this order: a peer is configured before it has a log.
+  const heads = await listTopologyHeads();
+  const configured = new Set((await listPeers()).map(({ id }) => id));
+  const over = heads.filter(({ peerId, at }) => !configured.has(peerId) && at + HISTORY_MILLISECONDS <= now);
+  for (const head of over) {
+    await removeTopologyHead(head);
+    await removeReplaced(head);
+  }
+  return over.map(({ peerId }) => peerId);
 }
 
 /** Removes what one head points to and the one that replaced it does not; all of it when nothing replaced it. */

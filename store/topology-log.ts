@@ -13,7 +13,6 @@ import {
   FencedWriter,
   getTopologyHead,
   moveTopologyHead,
-  removeTopologyHead,
   type Segment,
   type SnapshotPointer,
   type TopologyHead,
@@ -193,9 +192,12 @@ export class TopologyLogWriter {
       this.#append(this.#retention.lost(now, this.#staleTimeSeconds, restartTimeSeconds));
   }
 
-  /** Drops everything at once: the peer was deleted or disabled, or sent too much. */
-  purge(reason: Extract<PurgeReason, 'deleted' | 'disabled' | 'max-nlri'>, now: number): void {
-    if (this.#rib.size > 0) this.#append(this.#retention.purged(now, reason));
+  /** Drops everything at once: the peer was disabled, or sent too much. */
+  purge(reason: Extract<PurgeReason, 'disabled' | 'max-nlri'>, now: number): void {
+    if (this.#rib.size === 0) return;
+    this.#append(this.#retention.purged(now, reason));
+    // Whoever begins to read need not load all of it to learn that it is gone.
+    this.#demand.want();
   }
 
   /** To be called about once a second: writes what time alone makes due. */
@@ -236,12 +238,16 @@ export class TopologyLogWriter {
     clearTimeout(this.#timer);
   }
 
-  /** Removes the log and its head, of a peer that is gone. */
-  async remove(): Promise<void> {
-    await this.flush();
-    this.abandon();
-    await removeTopologyHead(this.#head);
-    await removeReplaced(this.#head);
+  /**
+   * The peer was deleted: drops everything, then stops. The log is left for an hour, so that readers can tell of it
+   * (`removeLogsOfDeletedPeers`).
+   */
+  async end(now: number): Promise<void> {
+    if (this.#head.sequence > 0 || this.pendingSince !== undefined) {
+      this.#append(this.#retention.purged(now, 'deleted'));
+      this.#demand.want();
+    }
+    await this.close();
   }
 
   /** One snapshot in place of all that was ever written, history included. */

@@ -61,9 +61,10 @@ export class TopologyReader {
     return this.#refreshedAt;
   }
 
-  /** The cursor of what the graph shows at `now`. */
+  /** The cursor of what the graph shows at `now`. A peer that is gone has no part in it: nothing of it can change. */
   version(now: number): TopologyVersion {
     const peers = [...this.graph.peers.values()]
+      .filter(({ deleted }) => !deleted)
       .sort((a, b) => a.id - b.id)
       .map((peer) => ({
         peerId: peer.id,
@@ -123,6 +124,7 @@ export class TopologyReader {
         writerAlive: writer !== undefined && isWriting && isBeating(writer, now),
         ownerEpoch: owners.get(head.peerId)?.epoch ?? null,
       };
+      peer.deleted = configuration === undefined;
       believe(this.graph, peer, head, circumstances, now);
     }
   }

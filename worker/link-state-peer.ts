@@ -120,7 +120,7 @@ export class LinkStatePeer implements PeerRunner {
     }
     const { peerDeconfigured, administrativeReset } = CEASE_SUBCODE;
     await this.#stopDriver(reason === 'deleted' ? peerDeconfigured : administrativeReset);
-    if (reason === 'deleted') await this.#log?.remove();
+    if (reason === 'deleted') await this.#log?.end(this.#ports.now());
     else await this.#log?.close();
   }
 

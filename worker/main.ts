@@ -14,6 +14,7 @@ import { addCollected } from '../store/delivery-counters.ts';
 import { sendDelivery } from '../store/delivery-queue.ts';
 import { decryptSecret } from '../store/keyring.ts';
 import { watchKeyring } from '../store/keyring-fault.ts';
+import { removeLogsOfDeletedPeers } from '../store/topology-history.ts';
 import { TopologyLogWriter } from '../store/topology-log.ts';
 import { getWebhookSwitch } from '../store/webhook-store.ts';
 import { abilities } from './bgp/abilities.ts';
@@ -41,6 +42,8 @@ const now = () => new Date();
 
 /** A live test that runs when the worker is told to end gets this long; its caller then tries again. */
 const JOB_GRACE_MILLISECONDS = 2_500;
+/** Logs of deleted peers are looked for this often; they are kept for an hour, and need not go on the minute. */
+const OLD_LOGS_INTERVAL_MILLISECONDS = 10 * 60 * 1000;
 
 // A fault that nobody foresaw ends the process, so that another worker takes over, rather than leave it half alive.
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -147,6 +150,7 @@ const jobs = new JobLoop({
 supervisor.start(board);
 devices.start();
 jobs.start();
+setInterval(() => void removeOldLogs(), OLD_LOGS_INTERVAL_MILLISECONDS).unref();
 metrics.start((error) => log('warn', 'metrics not reported', errorFields(error)));
 const healthSocket = process.env[ENV.healthSocket] ?? '';
 if (healthSocket !== '') await answerHealth(healthSocket, () => heartbeat.mayAct());
@@ -159,6 +163,18 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     isStopping = true;
     void stop(signal);
   });
+}
+
+/** Once for all workers: the first of them does it. */
+async function removeOldLogs(): Promise<void> {
+  const [first] = [...heartbeat.living()].sort();
+  if (first !== heartbeat.workerId || !heartbeat.mayAct()) return;
+  try {
+    const peers = await removeLogsOfDeletedPeers(Date.now());
+    for (const peerId of peers) log('info', 'log of a deleted peer removed', { 'peer-id': peerId });
+  } catch (error) {
+    log('warn', 'logs of deleted peers not removed', errorFields(error));
+  }
 }
 
 async function stop(signal: string): Promise<void> {

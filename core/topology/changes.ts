@@ -45,8 +45,15 @@ export function changesBetween(
     }
     if (position?.beliefs !== beliefs) touched.addPeer(peerId);
   }
-  // The log of a peer that is gone is gone too: what it told can no longer be named.
-  if (before.size > 0) return undefined;
+  // Peers that are gone since: as long as their logs are there, what they told can be named.
+  for (const [peerId, { sequence }] of before) {
+    const base = journal.baseOf(peerId);
+    if (base === undefined || base > sequence) return undefined;
+    for (const { changes } of journal.after(peerId, sequence)) {
+      for (const { object } of changes) touched.add(object);
+    }
+    touched.addPeer(peerId);
+  }
   for (const object of graph.differing) {
     const at = object.differsSince + CONFLICT_AFTER_MILLISECONDS;
     if (at > since.timedAt && at <= until.timedAt) touched.add(object);

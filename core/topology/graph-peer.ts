@@ -9,6 +9,8 @@ export class GraphPeer {
   preference = 100;
   /** A loss that readers conclude because nobody wrote it. */
   derivedLoss: DerivedLoss | null = null;
+  /** Nobody has it configured any longer: what is left is its log, which tells of its end for a while. */
+  deleted = false;
   /** Its copies are in the merged objects; not so once they are gone in all but the log. */
   attached = true;
 

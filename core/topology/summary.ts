@@ -62,7 +62,10 @@ export function summarize(graph: TopologyGraph, version: string, now: number): J
     'as-of': time(now),
     counts: { nodes, links, prefixes, 'srv6-sids': sids, 'sr-policies': policies, unknown },
     conflicts,
-    peers: [...graph.peers.values()].sort((a, b) => a.id - b.id).map((peer) => summarizePeer(peer, now)),
+    peers: [...graph.peers.values()]
+      .filter(({ deleted }) => !deleted)
+      .sort((a, b) => a.id - b.id)
+      .map((peer) => summarizePeer(peer, now)),
   };
 }
 

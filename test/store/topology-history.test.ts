@@ -9,7 +9,7 @@ import { HISTORY_MILLISECONDS, withoutOldHistory, withSnapshot } from '../../sto
 import type { TopologyLogWriter } from '../../store/topology-log.ts';
 import { TopologyReader } from '../../store/topology-reader.ts';
 import { type Emulators, runAs, startEmulators } from '../support/stack.ts';
-import { type FakeWorker, startFakeWorker } from '../support/topology-worker.ts';
+import { type FakeWorker, makePeer, startFakeWorker } from '../support/topology-worker.ts';
 import { until } from '../support/until.ts';
 
 const MINUTE = 60_000;
@@ -134,18 +134,7 @@ describe('a log whose first snapshot was just made', () => {
 
   beforeAll(async () => {
     emulators = await startEmulators({ as: 'worker' });
-    const { status } = await emulators.send({
-      method: 'POST',
-      path: '/api/bgp/peers',
-      headers: { authorization: `Bearer ${emulators.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        name: 'rr1',
-        'peer-address': '192.0.2.1',
-        'user-peer-as': '65000',
-        enabled: true,
-      }),
-    });
-    expect(status).toBe(201);
+    await makePeer(emulators, 1);
     worker = await startFakeWorker('w-1');
     log = await worker.own(1, { now: start });
   });

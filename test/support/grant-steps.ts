@@ -334,7 +334,7 @@ export function grantSteps(api: ApiClient): GrantStep[] {
         log.endOfRib(Date.now());
         await log.flush();
         await log.compact();
-        await log.remove();
+        await log.end(Date.now());
       },
       makePeer,
     ),

@@ -2,7 +2,7 @@
 import { takePeer } from '../../store/owner-store.ts';
 import { TopologyLogWriter } from '../../store/topology-log.ts';
 import { registerWorker, renewWorker } from '../../store/worker-store.ts';
-import { runAs } from './stack.ts';
+import { type Emulators, runAs } from './stack.ts';
 
 export interface FakeWorker {
   readonly id: string;
@@ -53,4 +53,21 @@ export async function startFakeWorker(id: string, now = Date.now()): Promise<Fak
         await renewWorker(record);
       }),
   };
+}
+
+/** An enabled peer; `id` is the one that it is to get, which is the next. */
+export async function makePeer(emulators: Emulators, id: number): Promise<void> {
+  const body = {
+    name: `rr${id}`,
+    'peer-address': `192.0.2.${id}`,
+    'user-peer-as': '65000',
+    enabled: true,
+  };
+  const { status, text } = await emulators.send({
+    method: 'POST',
+    path: '/api/bgp/peers',
+    headers: { authorization: `Bearer ${emulators.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (status !== 201 || JSON.parse(text).id !== id) throw new Error(`peer ${id}: ${status} ${text}`);
 }
