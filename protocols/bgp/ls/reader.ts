@@ -29,8 +29,10 @@ export class TlvReader {
 
   /** Begins anew with another window, so that one reader can serve every object. */
   open(bytes: Uint8Array, start: number, end: number): void {
-    this.bytes = bytes;
-    this.view = viewOf(bytes);
+    if (bytes !== this.bytes) {
+      this.bytes = bytes;
+      this.view = viewOf(bytes);
+    }
     this.position = start;
     this.limit = end;
     this.overrun = false;
