@@ -11,6 +11,7 @@ import { PREFIX_ROWS } from './tlv-prefix.ts';
 import { SR_LINK_ROWS, SR_NODE_ROWS, SR_PREFIX_ROWS } from './tlv-sr.ts';
 import { SRV6_ROWS } from './tlv-srv6.ts';
 import { TE_ROWS } from './tlv-te.ts';
+import { decodeUsualTlvs } from './usual-attribute.ts';
 import { TlvWriter } from './writer.ts';
 
 /** Every TLV of the attribute. One that stands with another type of NLRI than it describes is read all the same. */
@@ -65,7 +66,11 @@ export function decodeAttribute(
   const attributes: LinkStateAttributes = {};
   scope.protocolId = context.protocolId;
   scope.nlriType = context.nlriType;
-  const unknown = decodeTlvs(reader, ATTRIBUTE_TLVS, attributes, scope, 'attribute-discard');
+  const last = decodeUsualTlvs(reader, attributes, scope);
+  const unknown =
+    reader.position < end
+      ? decodeTlvs(reader, ATTRIBUTE_TLVS, attributes, scope, 'attribute-discard', last)
+      : undefined;
   return {
     attributes,
     unknownTlvs: unknown ?? NO_UNKNOWN_TLVS,

@@ -297,6 +297,10 @@ export const STUB_LINK_DESCRIPTOR_ROWS: readonly TlvRow<LinkDescriptor>[] = [
 
 const OSPF_ROUTE_TYPES = ['', 'intra-area', 'inter-area', 'external-1', 'external-2', 'nssa-1', 'nssa-2'];
 
+export function ospfRouteType(type: number): string {
+  return OSPF_ROUTE_TYPES[type] || `route-type-${type}`;
+}
+
 /** RFC 9552 §5.2.3. */
 export const PREFIX_DESCRIPTOR_ROWS: readonly TlvRow<PrefixDescriptor>[] = [
   multiTopologyId('prefix-descriptor', 'RFC 9552 §5.2.2.1'),
@@ -308,8 +312,7 @@ export const PREFIX_DESCRIPTOR_ROWS: readonly TlvRow<PrefixDescriptor>[] = [
     rfc: 'RFC 9552 §5.2.3.1',
     length: 1,
     decode: (reader, to) => {
-      const type = reader.u8();
-      to['ospf-route-type'] = OSPF_ROUTE_TYPES[type] || `route-type-${type}`;
+      to['ospf-route-type'] = ospfRouteType(reader.u8());
     },
     encode: (writer, value: string) => {
       const type = OSPF_ROUTE_TYPES.indexOf(value);
@@ -433,7 +436,10 @@ export function descriptorTable(nlriType: number): TlvTable<Descriptor> {
 
 /** A descriptor before any TLV of it has been read. */
 export function emptyDescriptor(nlriType: number): Descriptor {
-  if (nlriType !== NlriType.link && nlriType !== NlriType.stubLink) return {};
+  return nlriType === NlriType.link || nlriType === NlriType.stubLink ? emptyLinkDescriptor() : {};
+}
+
+export function emptyLinkDescriptor(): LinkDescriptor {
   return {
     'ipv4-interface-addresses': NO_ADDRESSES,
     'ipv4-neighbor-addresses': NO_ADDRESSES,

@@ -6,7 +6,7 @@ export const LOCAL_NODE_DESCRIPTORS = 256;
 export const REMOTE_NODE_DESCRIPTORS = 257;
 
 /** The octets before the TLVs: type and length, then Protocol-ID and Identifier; SAFI 72 has its RD between. */
-const NLRI_HEADER = 4;
+export const NLRI_HEADER = 4;
 const ROUTE_DISTINGUISHER = 8;
 export const PROTOCOL_AND_IDENTIFIER = 9;
 

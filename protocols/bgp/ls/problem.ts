@@ -55,7 +55,7 @@ export function strongestAction(problems: readonly LinkStateProblem[]): ProblemA
 /** More than these of one object tell nobody anything, and a peer could make them without end. */
 export const MOST_PROBLEMS = 32;
 
-const NO_PROBLEMS: readonly LinkStateProblem[] = Object.freeze([]);
+export const NO_PROBLEMS: readonly LinkStateProblem[] = Object.freeze([]);
 
 export class ProblemList {
   private found: LinkStateProblem[] | undefined = undefined;

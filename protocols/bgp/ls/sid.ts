@@ -94,3 +94,25 @@ export function sidFlagBits(fields: SidFlagFields, flags: SidFlags, context: Tlv
   const field = isOspf(context.protocolId) ? fields.ospf : fields.isis;
   return field.bits(flags as Record<string, boolean>);
 }
+
+const ISIS_PREFIX_ATTRIBUTE = flagField(1, ['x', 'r', 'n', 'e', 'a']); // RFC 7794 §2.1, RFC 9088 §3, RFC 9352 §6
+const OSPFV2_PREFIX = flagField(1, ['a', 'n', 'e']); // RFC 7684 §2.1, RFC 9089 §3
+// RFC 5340 §A.4.1.1, RFC 8362 §3.1, RFC 9089 §3, RFC 9513 §6
+const OSPFV3_PREFIX = flagField(1, ['ac', 'e', 'n', 'dn', 'p', null, 'la', 'nu']);
+const OSPFV2 = 3;
+const OSPFV3 = 6;
+
+function prefixAttributeField(protocolId: number) {
+  if (isIsis(protocolId)) return ISIS_PREFIX_ATTRIBUTE;
+  if (protocolId === OSPFV2) return OSPFV2_PREFIX;
+  return protocolId === OSPFV3 ? OSPFV3_PREFIX : undefined;
+}
+
+export function prefixAttributeFlags(bits: number, { protocolId }: TlvContext): SidFlags {
+  return prefixAttributeField(protocolId)?.of(bits) ?? { bits };
+}
+
+export function prefixAttributeFlagBits(flags: SidFlags, { protocolId }: TlvContext): number {
+  const field = prefixAttributeField(protocolId);
+  return field?.bits(flags as Record<string, boolean>) ?? Number(flags['bits'] ?? 0);
+}

@@ -7,6 +7,8 @@ import {
   type LabelOrIndex,
   type LabelRange,
   PREFIX_FLAGS,
+  prefixAttributeFlagBits,
+  prefixAttributeFlags,
   RANGE_FLAGS,
   readRanges,
   readSid,
@@ -277,19 +279,6 @@ const PREFIX_SID_ROW: TlvRow<{ 'prefix-sids'?: PrefixSid[] }> = {
 
 const RANGE_TLVS: TlvTable<SidRange> = tlvTable<SidRange>([PREFIX_SID_ROW]);
 
-const ISIS_PREFIX_ATTRIBUTE = flagField(1, ['x', 'r', 'n', 'e', 'a']); // RFC 7794 §2.1, RFC 9088 §3, RFC 9352 §6
-const OSPFV2_PREFIX = flagField(1, ['a', 'n', 'e']); // RFC 7684 §2.1, RFC 9089 §3
-// RFC 5340 §A.4.1.1, RFC 8362 §3.1, RFC 9089 §3, RFC 9513 §6
-const OSPFV3_PREFIX = flagField(1, ['ac', 'e', 'n', 'dn', 'p', null, 'la', 'nu']);
-const OSPFV2 = 3;
-const OSPFV3 = 6;
-
-function prefixAttributeFlags(protocolId: number) {
-  if (isIsis(protocolId)) return ISIS_PREFIX_ATTRIBUTE;
-  if (protocolId === OSPFV2) return OSPFV2_PREFIX;
-  return protocolId === OSPFV3 ? OSPFV3_PREFIX : undefined;
-}
-
 export const SR_PREFIX_ROWS: readonly TlvRow<SrPrefixAttributes>[] = [
   PREFIX_SID_ROW,
   {
@@ -322,7 +311,7 @@ export const SR_PREFIX_ROWS: readonly TlvRow<SrPrefixAttributes>[] = [
     decode: (reader, to, scope) => {
       const value = readHex(reader, reader.remaining);
       const first = value === '' ? 0 : (reader.bytes[reader.position - value.length / 2] as number);
-      const flags = prefixAttributeFlags(scope.protocolId)?.of(first) ?? { bits: first };
+      const flags = prefixAttributeFlags(first, scope);
       to['prefix-attribute-flags'] = { flags, value };
     },
     encode: (writer, value: PrefixAttributeFlags, context) => {
@@ -330,8 +319,7 @@ export const SR_PREFIX_ROWS: readonly TlvRow<SrPrefixAttributes>[] = [
         writer.put(parseHex(value.value));
         return;
       }
-      const field = prefixAttributeFlags(context.protocolId);
-      writer.u8(field?.bits(value.flags as Record<string, boolean>) ?? Number(value.flags['bits'] ?? 0));
+      writer.u8(prefixAttributeFlagBits(value.flags, context));
     },
   },
   {

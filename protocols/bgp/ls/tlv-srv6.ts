@@ -17,7 +17,7 @@ import type { TlvWriter } from './writer.ts';
 /** RFC 9352 §2, RFC 9513 §2. */
 const SRV6_CAPABILITIES = flagField(2, [null, 'o']);
 /** RFC 9352 §8.1 and §8.2, RFC 9513 §9, RFC 9514 §7.2. */
-const END_X_SID = flagField(1, ['b', 's', 'p']);
+export const END_X_SID = flagField(1, ['b', 's', 'p']);
 
 export interface Srv6SidStructure {
   'locator-block-bits': number;

@@ -10,7 +10,7 @@ import { appended, decodeSubTlvs, encodeTlvs, type TlvRow, type UnknownTlv } fro
 import { finite, isFiniteFloat, readWords, writeFloat, writeWords } from './tlv-link.ts';
 
 /** Bit 0 of these TLVs: the value exceeds its threshold. RFC 8570 §4.1. */
-const ANOMALOUS = 0x80;
+export const ANOMALOUS = 0x80;
 
 /** RFC 9479 §4.2.1, RFC 9492: which applications the attributes are for. */
 const APPLICATIONS = flagField(1, ['rsvp-te', 'sr-policy', 'loop-free-alternate', 'flexible-algorithm']);

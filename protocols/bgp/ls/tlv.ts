@@ -75,7 +75,8 @@ export interface TlvScope extends TlvContext {
   readonly attributes: TlvTable<LinkStateAttributes>;
 }
 
-const TLV_HEADER = 4;
+/** Type and length. */
+export const TLV_HEADER = 4;
 
 /** Containers in containers that the RFCs define go three deep: bundle member, ASLA or SID, SID structure. */
 export const DEEPEST = 4;
@@ -108,6 +109,7 @@ export function tlvTable<Members extends TlvMembers>(rows: readonly TlvRow<Membe
  * Decodes the TLVs between the reader's position and its limit into `members`; appends those without a row, and
  * those that their row could not read, to what it returns (undefined when there is none). A TLV that overruns its
  * container ends the loop with `overrunAction`. Unordered TLVs are legal here. RFC 9552 §5.1, §8.2.2.
+ * @param last the code of the last TLV that was read before, when these are the rest of a sequence.
  */
 export function decodeTlvs<Members extends TlvMembers>(
   reader: TlvReader,
@@ -115,10 +117,11 @@ export function decodeTlvs<Members extends TlvMembers>(
   members: Members,
   scope: TlvScope,
   overrunAction: ProblemAction,
+  last = -1,
 ): UnknownTlv[] | undefined {
   const { bytes, limit: end } = reader;
   let unknown: UnknownTlv[] | undefined;
-  let previous = -1;
+  let previous = last;
   let at = reader.position;
   while (at < end) {
     const start = at + TLV_HEADER;
