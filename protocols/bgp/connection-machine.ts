@@ -1,14 +1,11 @@
 import { announces, CAPABILITY, type Capability } from './capability.ts';
 import { COLLISION } from './collision.ts';
-import { type BgpError, bgpError, ERROR_CODE, FSM_SUBCODE, OPEN_MESSAGE_SUBCODE } from './error.ts';
+import { ConnectionTimers, EXPIRY, type Timer } from './connection-timers.ts';
+import { type BgpError, bgpError, ERROR_CODE, OPEN_MESSAGE_SUBCODE } from './error.ts';
 import { type Family, includesFamily } from './family.ts';
 import { EVENT, type EventNumber, type FsmEffect, nameEvent, type State, step } from './fsm.ts';
-import {
-  EXTENDED_MAXIMUM_MESSAGE_LENGTH,
-  MAXIMUM_MESSAGE_LENGTH,
-  MESSAGE_TYPE,
-  nameMessage,
-} from './header.ts';
+import { unexpectedMessage } from './fsm-error.ts';
+import { EXTENDED_MAXIMUM_MESSAGE_LENGTH, MAXIMUM_MESSAGE_LENGTH, MESSAGE_TYPE } from './header.ts';
 import { parseIdentifier } from './identifier.ts';
 import { encodeKeepalive } from './keepalive.ts';
 import { type ConnectionFailure, holdTimerExpired } from './last-error.ts';
@@ -27,25 +24,6 @@ import { ReceiveBuffer, type ReceivedMessage, viewOf } from './receive-buffer.ts
 import { decodeRouteRefresh, encodeRouteRefresh, ROUTE_REFRESH_SUBTYPE } from './route-refresh.ts';
 import type { Endpoints, Instant, SessionEffect } from './session-effect.ts';
 import { type DecodedUpdate, decodeUpdate, encodeEndOfRib, type UpdateContext } from './update.ts';
-
-/** RFC 4271 §8.2.2: "a HoldTimer value of 4 minutes is suggested" while the peer's OPEN is awaited. */
-export const LARGE_HOLD_TIME_SECONDS = 240;
-/** RFC 9687 §6: the greater of 8 minutes and twice the hold time. */
-const LEAST_SEND_HOLD_TIME_SECONDS = 480;
-/** RFC 4271 §10: each timer that is jittered runs for 0.75 to 1.0 of its time. */
-const LEAST_JITTER = 0.75;
-/** RFC 4271 §4.4: "KEEPALIVE messages MUST NOT be sent more frequently than one per second", jitter included. */
-const LEAST_KEEPALIVE_INTERVAL_MILLISECONDS = 1_000;
-
-export const TIMERS = ['ConnectRetryTimer', 'HoldTimer', 'KeepaliveTimer', 'SendHoldTimer'] as const;
-export type Timer = (typeof TIMERS)[number];
-
-const EXPIRY: Record<Timer, EventNumber> = {
-  ConnectRetryTimer: EVENT.ConnectRetryTimerExpires,
-  HoldTimer: EVENT.HoldTimerExpires,
-  KeepaliveTimer: EVENT.KeepaliveTimerExpires,
-  SendHoldTimer: EVENT.SendHoldTimerExpires,
-};
 
 /** What comes with an event: the error to send, the OPEN or UPDATE that was received. */
 export interface EventDetail {
@@ -93,13 +71,7 @@ export class ConnectionMachine {
   peerOpen: Open | undefined = undefined;
   sentCapabilities: readonly Capability[] = [];
   connectRetryCounter = 0;
-  /** Monotonic milliseconds at which each timer expires; Infinity while it does not run. */
-  readonly deadlines: Record<Timer, number> = {
-    ConnectRetryTimer: Infinity,
-    HoldTimer: Infinity,
-    KeepaliveTimer: Infinity,
-    SendHoldTimer: Infinity,
-  };
+  readonly timers: ConnectionTimers;
   readonly #buffer = new ReceiveBuffer();
   /** Families that the peer has told all of, and those that it is telling once more (RFC 4724 §2, RFC 7313 §4). */
   readonly #ended: Family[] = [];
@@ -109,6 +81,7 @@ export class ConnectionMachine {
   constructor(host: MachineHost, origin: 'local' | 'peer') {
     this.#host = host;
     this.origin = origin;
+    this.timers = new ConnectionTimers(() => host.random());
   }
 
   /** Octets of an unfinished message that are held. */
@@ -116,19 +89,11 @@ export class ConnectionMachine {
     return this.#buffer.heldOctets;
   }
 
-  nextDeadline(): number {
-    const { ConnectRetryTimer, HoldTimer, KeepaliveTimer, SendHoldTimer } = this.deadlines;
-    return Math.min(ConnectRetryTimer, HoldTimer, KeepaliveTimer, SendHoldTimer);
-  }
-
   /** Raises the event of each timer that is due, the most overdue first. */
   expire(now: Instant): void {
     for (;;) {
-      const due = TIMERS.filter((timer) => this.deadlines[timer] <= now.monotonic).sort(
-        (one, other) => this.deadlines[one] - this.deadlines[other],
-      )[0];
+      const due = this.timers.takeDue(now.monotonic);
       if (due === undefined) return;
-      this.deadlines[due] = Infinity;
       if (due === 'ConnectRetryTimer' && this.state === 'Connect') this.#host.unanswered(now);
       this.event(EXPIRY[due], now);
     }
@@ -144,7 +109,7 @@ export class ConnectionMachine {
 
   /** What was sent so far has left this host. */
   flushed(now: Instant): void {
-    if (this.deadlines.SendHoldTimer !== Infinity) this.#start('SendHoldTimer', now);
+    if (this.timers.isRunning('SendHoldTimer')) this.#start('SendHoldTimer', now);
   }
 
   /** Octets from the peer, in any pieces. */
@@ -334,7 +299,7 @@ export class ConnectionMachine {
         return;
       }
       case 'send NOTIFICATION FSM Error':
-        this.#sendNotification(unexpected(event, from, detail.messageType), now);
+        this.#sendNotification(unexpectedMessage(event, from, detail.messageType), now);
         return;
       case 'send NOTIFICATION Send Hold Timer Expired':
         this.#sendNotification(
@@ -346,10 +311,10 @@ export class ConnectionMachine {
         this.#start('ConnectRetryTimer', now);
         return;
       case 'stop ConnectRetryTimer':
-        this.deadlines.ConnectRetryTimer = Infinity;
+        this.timers.stop('ConnectRetryTimer');
         return;
       case 'start HoldTimer large':
-        this.deadlines.HoldTimer = now.monotonic + LARGE_HOLD_TIME_SECONDS * 1000;
+        this.timers.startLargeHoldTimer(now.monotonic);
         return;
       case 'start HoldTimer':
         this.#start('HoldTimer', now);
@@ -373,9 +338,9 @@ export class ConnectionMachine {
         // The session tells its driver in `transitioned`, where the cause is known.
         return;
       case 'release resources':
-        this.deadlines.HoldTimer = Infinity;
-        this.deadlines.KeepaliveTimer = Infinity;
-        this.deadlines.SendHoldTimer = Infinity;
+        this.timers.stop('HoldTimer');
+        this.timers.stop('KeepaliveTimer');
+        this.timers.stop('SendHoldTimer');
         this.#buffer.clear();
         return;
       case 'drop connection':
@@ -385,36 +350,9 @@ export class ConnectionMachine {
     }
   }
 
-  /** Each timer's time, RFC 4271 §10; hold and send hold timers are not jittered. */
   #start(timer: Timer, now: Instant): void {
-    const { settings } = this.#host;
     const holdTime = this.negotiated?.holdTimeSeconds ?? 0;
-    switch (timer) {
-      case 'ConnectRetryTimer':
-        // A passive peer is never dialled, so there is nothing for this timer to start.
-        if (settings.passive) return;
-        this.deadlines[timer] = now.monotonic + this.#jittered(settings.connectRetrySeconds);
-        return;
-      case 'HoldTimer':
-        this.deadlines[timer] = holdTime === 0 ? Infinity : now.monotonic + holdTime * 1000;
-        return;
-      case 'KeepaliveTimer': {
-        const seconds = keepaliveTimeSeconds(settings, holdTime);
-        const interval = Math.max(this.#jittered(seconds), LEAST_KEEPALIVE_INTERVAL_MILLISECONDS);
-        this.deadlines[timer] = seconds === 0 ? Infinity : now.monotonic + interval;
-        return;
-      }
-      case 'SendHoldTimer':
-        this.deadlines[timer] =
-          holdTime === 0
-            ? Infinity
-            : now.monotonic + Math.max(LEAST_SEND_HOLD_TIME_SECONDS, 2 * holdTime) * 1000;
-        return;
-    }
-  }
-
-  #jittered(seconds: number): number {
-    return seconds * 1000 * (LEAST_JITTER + (1 - LEAST_JITTER) * this.#host.random());
+    this.timers.start(timer, this.#host.settings, holdTime, now.monotonic);
   }
 
   #process(update: DecodedUpdate | undefined, now: Instant): void {
@@ -458,12 +396,6 @@ export class ConnectionMachine {
   }
 }
 
-/** RFC 4271 §4.4 and §10: no more than a third of the hold time; 0 is no KEEPALIVEs at all. */
-export function keepaliveTimeSeconds(settings: PeerSettings, holdTimeSeconds: number): number {
-  const third = holdTimeSeconds / 3;
-  return settings.keepaliveTimeSeconds === 0 ? third : Math.min(settings.keepaliveTimeSeconds, third);
-}
-
 function isMalformed(update: DecodedUpdate): boolean {
   if (update.kind !== 'routes') return update.kind === 'error';
   for (const { problems } of update.updates) if (problems.length > 0) return true;
@@ -476,30 +408,3 @@ function problemsOf(update: DecodedUpdate): readonly BgpError[] {
   if (update.kind === 'end-of-rib') return [];
   return update.updates.flatMap(({ problems }) => problems.map(({ error }) => error));
 }
-
-/** RFC 6608 §4: the subcode names the state, the data is the type of the message. */
-function unexpected(event: EventNumber, state: State, messageType: number | undefined): BgpError {
-  const type = messageType ?? MESSAGE_OF_EVENT[event];
-  const subcode =
-    state === 'OpenSent'
-      ? FSM_SUBCODE.openSent
-      : state === 'OpenConfirm'
-        ? FSM_SUBCODE.openConfirm
-        : FSM_SUBCODE.established;
-  return type === undefined
-    ? bgpError(ERROR_CODE.finiteStateMachineError, FSM_SUBCODE.unspecified, `${nameEvent(event)} in ${state}`)
-    : bgpError(
-        ERROR_CODE.finiteStateMachineError,
-        subcode,
-        `the peer sent ${nameMessage(type)} in ${state}`,
-        Uint8Array.of(type),
-      );
-}
-
-const MESSAGE_OF_EVENT: Partial<Record<EventNumber, number>> = {
-  [EVENT.BgpOpen]: MESSAGE_TYPE.open,
-  [EVENT.BgpOpenMsgErr]: MESSAGE_TYPE.open,
-  [EVENT.KeepAliveMsg]: MESSAGE_TYPE.keepalive,
-  [EVENT.UpdateMsg]: MESSAGE_TYPE.update,
-  [EVENT.UpdateMsgErr]: MESSAGE_TYPE.update,
-};

@@ -1,5 +1,6 @@
 import { type Capability, formatCapability } from './capability.ts';
-import { type ConnectionMachine, keepaliveTimeSeconds } from './connection-machine.ts';
+import type { ConnectionMachine } from './connection-machine.ts';
+import { keepaliveTimeSeconds } from './connection-timers.ts';
 import { type BgpError, CEASE_SUBCODE, ERROR_CODE } from './error.ts';
 import { type Family, formatFamily } from './family.ts';
 import { formatIdentifier } from './identifier.ts';

@@ -205,11 +205,7 @@ export class Session implements MachineHost {
 
   /** Monotonic milliseconds at which `expire` has something to do; Infinity when it has not. */
   nextDeadline(): number {
-    return Math.min(
-      this.#idleUntil,
-      this.#primary.nextDeadline(),
-      this.#secondary?.nextDeadline() ?? Infinity,
-    );
+    return Math.min(this.#idleUntil, this.#primary.timers.next(), this.#secondary?.timers.next() ?? Infinity);
   }
 
   /** Lets the timers expire that are due. */
@@ -380,7 +376,7 @@ export class Session implements MachineHost {
 
   #shortenRetry(now: Instant): void {
     const longest = now.monotonic + this.settings.connectRetrySeconds * 1000;
-    const { deadlines } = this.#primary;
+    const { deadlines } = this.#primary.timers;
     if (deadlines.ConnectRetryTimer !== Infinity) {
       deadlines.ConnectRetryTimer = Math.min(deadlines.ConnectRetryTimer, longest);
     }
@@ -453,7 +449,7 @@ export class Session implements MachineHost {
       shown.state === 'Idle'
         ? this.#idleUntil
         : shown.state === 'Active'
-          ? shown.deadlines.ConnectRetryTimer
+          ? shown.timers.deadlines.ConnectRetryTimer
           : Infinity;
     return deadline === Infinity ? null : Math.round(deadline + this.#wallOffset);
   }

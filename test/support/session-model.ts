@@ -105,7 +105,8 @@ export class SessionModel {
     );
 
     for (const machine of machines) {
-      const { state, connection, deadlines, negotiated } = machine;
+      const { state, connection, negotiated } = machine;
+      const { deadlines } = machine.timers;
       const wire = connection === undefined ? undefined : this.wires.get(connection);
       const running = Object.entries(deadlines).flatMap(([timer, at]) => (at === Infinity ? [] : [timer]));
       const retry = session.settings.passive ? [] : ['ConnectRetryTimer'];

@@ -84,8 +84,8 @@ describe('hold and keepalive timers (RFC 4271 §4.2, §4.4, §10)', () => {
     const stage = new Stage({ holdTimeSeconds: 90 });
     stage.establish();
     const [machine] = stage.session.machines;
-    expect(machine?.deadlines.KeepaliveTimer).toBe(30_000 * 0.875);
-    expect(machine?.deadlines.HoldTimer).toBe(90_000);
+    expect(machine?.timers.deadlines.KeepaliveTimer).toBe(30_000 * 0.875);
+    expect(machine?.timers.deadlines.HoldTimer).toBe(90_000);
   });
 });
 
