@@ -54,10 +54,16 @@ export const PRICES = {
     per: 'GB of log taken in',
     source: 'https://002-workshop-application-performance-monitoring.huyanh.click/5-optimization',
   },
-  /** From general knowledge; no page with it was at hand. */
-  secret: { dollars: 0.4, per: 'secret and month', source: 'not looked up' },
-  /** From general knowledge; no page with it was at hand. */
-  apiRequest: { dollars: 1e-6, per: 'request of an HTTP API', source: 'not looked up' },
+  secret: {
+    dollars: 0.4,
+    per: 'secret and month',
+    source: 'https://hivebook.wiki/wiki/aws-secrets-manager-rotated-secrets-dynamic-db-credentials-kms',
+  },
+  apiRequest: {
+    dollars: 1e-6,
+    per: 'request of an HTTP API',
+    source: 'https://go-cloud.io/aws-api-gateway-pricing (2026)',
+  },
   outGigabyte: {
     dollars: 0.09,
     per: 'GB to the internet',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { formatCost, readCostInputs } from '../../local/cost.ts';
 import { monthlyCost, NOTHING } from '../../local/cost-model.ts';
+import { PRICES, PRICES_AS_OF } from '../../local/prices.ts';
 
 const total = (argv: readonly string[]) =>
   monthlyCost(readCostInputs(argv)).reduce((sum, { dollars }) => sum + dollars, 0);
@@ -35,6 +36,14 @@ describe('a month', () => {
         (network) => `$${total([...argv, '--network', network]).toFixed(2)}`,
       );
       expect(page).toContain(`| ${name} | ${dollars.join(' | ')} |`);
+    }
+  });
+
+  it('is reckoned with prices that each name the page where they were read', () => {
+    expect(PRICES_AS_OF).toMatch(/^20\d\d-\d\d-\d\d$/);
+    for (const [name, { dollars, source }] of Object.entries(PRICES)) {
+      expect(dollars, name).toBeGreaterThan(0);
+      expect(source, name).toMatch(/^https:\/\/\S+\/\S+/);
     }
   });
 
