@@ -30,7 +30,7 @@ export class DeliveryTally {
       this.failed(attempt.reason, records, 1, at, null, attempt.detail);
       return attempt.reason;
     }
-    this.add(`latency.${latencyBucket(attempt.milliseconds)}`, 1);
+    this.add(LATENCY_NAMES[latencyBucket(attempt.milliseconds)] as string, 1);
     const reason = statusFailure(attempt.status);
     if (reason !== undefined) {
       this.failed(reason, records, 1, at, attempt.status, `the receiver answered ${attempt.status}`);
@@ -74,6 +74,8 @@ export function failedRecords(counts: Counts): number {
 const BUCKETS_PER_DOUBLING = 4;
 const FIRST_BOUND_MILLISECONDS = 0.125;
 export const LATENCY_BUCKETS = 80;
+
+const LATENCY_NAMES = Array.from({ length: LATENCY_BUCKETS }, (_, bucket) => `latency.${bucket}`);
 
 /** The bucket of a latency: the first whose bound is not below it. */
 export function latencyBucket(milliseconds: number): number {

@@ -13,8 +13,11 @@ const HEAD_LIMIT_BYTES = 65_536;
 /** A body is read so that the connection can be used again; beyond this it is cheaper to make a new one. */
 const BODY_LIMIT_BYTES = 65_536;
 
+/** A response that arrives at once and is no longer than this is remembered. */
+const REMEMBERED_BYTES = 1_024;
+
 /**
- * Reads one response: its status, and where its body ends. Bodies are counted, never kept.
+ * Reads responses, one after another: the status, and where the body ends. Bodies are counted, never kept.
  *
  * `push` returns how far the response has come: `complete` when its last byte was in, or when there is no use in reading
  * on, in which case `head.keepsAlive` is false. Interim responses (1xx but 101) are skipped.
@@ -29,14 +32,45 @@ export class ResponseReader {
   private mode: 'length' | 'chunked' | 'until-close' = 'length';
   /** The part of a chunked body that comes next (RFC 9112 §7.1). */
   private chunkPart: 'size' | 'data' | 'data-end' | 'trailer' = 'size';
+  private isUntouched = true;
+  /** The last response that came in one piece. Receivers say the same again and again; what is the same means the same. */
+  private remembered: string | undefined;
+  private rememberedHead: ResponseHead | undefined;
 
   constructor(method: string) {
     this.expectsBody = method !== 'HEAD';
     this.isConnect = method === 'CONNECT';
   }
 
+  /** The next bytes are those of another response. */
+  begin(): void {
+    if (this.isUntouched) return;
+    this.isUntouched = true;
+    this.head = undefined;
+    this.pending = '';
+    this.remaining = 0;
+    this.read = 0;
+    this.mode = 'length';
+    this.chunkPart = 'size';
+  }
+
   /** Takes bytes off the connection; latin1 text, since HTTP's framing is bytes and the body is not looked at. */
   push(bytes: string): ResponseProgress {
+    const isFirst = this.isUntouched;
+    this.isUntouched = false;
+    if (isFirst && bytes === this.remembered) {
+      this.head = this.rememberedHead;
+      return 'complete';
+    }
+    const progress = this.readOn(bytes);
+    if (isFirst && progress === 'complete' && bytes.length <= REMEMBERED_BYTES) {
+      this.remembered = bytes;
+      this.rememberedHead = this.head;
+    }
+    return progress;
+  }
+
+  private readOn(bytes: string): ResponseProgress {
     if (this.head === undefined) {
       this.pending = this.pending === '' ? bytes : this.pending + bytes;
       const rest = this.readHeads();

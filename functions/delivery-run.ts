@@ -112,13 +112,10 @@ export async function deliver(message: DeliveryMessage, run: DeliveryRun): Promi
 
     const method = wireMethod(output.method) as string;
     const started = run.now();
-    const attempts = await sendWave(
-      run.pool(output, method),
-      requests.slice(settled.requests, claimed.requests),
-      hasTime,
-    );
+    const pool = run.pool(output, method);
+    const sent = await sendWave(run, pool, step, message, requests, settled, claimed, hasTime);
     adaptWave(run.now() - started);
-    settled = settleWave(step, message, requests, settled, attempts, run.now(), placeOf);
+    settled = placeOf(settled.requests + sent);
   }
 }
 
@@ -174,58 +171,72 @@ function failRange(
   }
 }
 
-/** Gives all requests to the pool at once; resolves with the attempts made, which are the first so many of them. */
+/** Sends the requests of a wave and counts what becomes of them. Resolves with how many were sent: so many of the first. */
 function sendWave(
+  run: DeliveryRun,
   pool: WebhookPool,
-  requests: readonly PackedRequest[],
-  mayStart: () => boolean,
-): Promise<Attempt[]> {
-  return new Promise((resolve) => {
-    const attempts: (Attempt | undefined)[] = new Array(requests.length);
-    let open = requests.length;
-    for (let index = 0; index < requests.length; index += 1) {
-      pool.send(
-        (requests[index] as PackedRequest).body,
-        (attempt) => {
-          attempts[index] = attempt;
-          open -= 1;
-          if (open > 0) return;
-          const unsent = attempts.indexOf(undefined);
-          resolve((unsent < 0 ? attempts : attempts.slice(0, unsent)) as Attempt[]);
-        },
-        mayStart,
-      );
-    }
-  });
-}
-
-/** Counts the attempts of a wave. Returns the place after the last of them. */
-function settleWave(
   step: Step,
   message: DeliveryMessage,
   requests: readonly PackedRequest[],
   from: Place,
-  attempts: readonly Attempt[],
-  now: number,
-  placeOf: (requests: number) => Place,
-): Place {
-  const at = new Date(now).toISOString();
-  for (const [offset, attempt] of attempts.entries()) {
-    const index = from.requests + offset;
-    const { deviceId, records, body } = requests[index] as PackedRequest;
-    const reason = step.tally.attempted(attempt, records, body.length, at);
-    if (reason === undefined) continue;
-    step.failures.push({
-      messageId: message.id,
-      request: index,
-      deviceId,
-      records,
-      reason,
-      responseCode: attempt.status,
-      detail: attempt.status === null ? attempt.detail : `the receiver answered ${attempt.status}`,
+  to: Place,
+  mayStart: () => boolean,
+): Promise<number> {
+  let open = to.requests - from.requests;
+  let sent = 0;
+  const clock = isoClock(run);
+  return new Promise((resolve) => {
+    pool.sendAll({
+      requests: open,
+      body: (offset) => (requests[from.requests + offset] as PackedRequest).body,
+      mayStart,
+      ended(offset, attempt) {
+        if (attempt !== undefined) {
+          sent += 1;
+          settle(step, message, requests, from.requests + offset, attempt, clock());
+        }
+        open -= 1;
+        if (open === 0) resolve(sent);
+      },
     });
-  }
-  return placeOf(from.requests + attempts.length);
+  });
+}
+
+/** Counts one attempt. */
+function settle(
+  step: Step,
+  message: DeliveryMessage,
+  requests: readonly PackedRequest[],
+  index: number,
+  attempt: Attempt,
+  at: string,
+): void {
+  const { deviceId, records, body } = requests[index] as PackedRequest;
+  const reason = step.tally.attempted(attempt, records, body.length, at);
+  if (reason === undefined) return;
+  step.failures.push({
+    messageId: message.id,
+    request: index,
+    deviceId,
+    records,
+    reason,
+    responseCode: attempt.status,
+    detail: attempt.status === null ? attempt.detail : `the receiver answered ${attempt.status}`,
+  });
+}
+
+/** The time in ISO 8601, written anew only when it is another millisecond. */
+function isoClock(run: DeliveryRun): () => string {
+  let milliseconds = Number.NaN;
+  let text = '';
+  return () => {
+    const now = run.now();
+    if (now !== milliseconds) {
+      milliseconds = now;
+      text = new Date(now).toISOString();
+    }
+    return text;
+  };
 }
 
 /** A wave lasts about a second: short, so that a death interrupts little; long, so that its transaction is cheap. */

@@ -21,6 +21,9 @@ const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** No message of ours opens to more: a cycle of this size has millions of records. */
 const OPENED_LIMIT_BYTES = 1_073_741_824;
 
+/** Opened in pieces of this size, of which nearly every message has one: each piece is a turn of the event loop. */
+const OPENED_PIECE_BYTES = 2_097_152;
+
 /** Puts requests into the queue as one message, through an S3 object when they are too large for one. */
 export async function sendDelivery(
   head: Pick<DeliveryHead, 'id' | 'packedAt'>,
@@ -44,7 +47,8 @@ export async function sendDelivery(
 /** The requests of a message. Throws when they are not what its head says. */
 export async function openDelivery(message: DeliveryMessage): Promise<PackedRequest[]> {
   const compressed = 'payload' in message ? message.payload : await readObject(message.objectKey);
-  const requests = decodeRequests(await decompressZstd(compressed, { maxOutputLength: OPENED_LIMIT_BYTES }));
+  const limits = { maxOutputLength: OPENED_LIMIT_BYTES, chunkSize: OPENED_PIECE_BYTES };
+  const requests = decodeRequests(await decompressZstd(compressed, limits));
   if (requests?.length !== message.requests) {
     throw new Error(
       `delivery ${message.id} holds ${requests?.length ?? 'no'} requests of ${message.requests}`,

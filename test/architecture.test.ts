@@ -64,7 +64,7 @@ const ROOMS: Record<string, { rooms: readonly string[]; packages: readonly RegEx
 /** Files that alone may import what their room may not: the sender and the detect call speak to receivers. */
 const EXTRA_PACKAGES: Record<string, readonly RegExp[]> = {
   'functions/webhook-dial.ts': [/^node:(tls|dns|net)$/],
-  'functions/webhook-pool.ts': [/^node:net$/],
+  'functions/webhook-connection.ts': [/^node:net$/],
   'cli/build.ts': [/^esbuild$/],
   'cli/secrets-manager.ts': [/^@aws-sdk\/client-secrets-manager$/],
 };

@@ -160,6 +160,23 @@ describe('a response', () => {
     });
   }
 
+  it('means the same after any other on the same connection as it does alone', () => {
+    const random = new Random(testSeed('http-response in turn'));
+    const whole = VECTORS.filter(({ method }) => method === undefined);
+    const reader = new ResponseReader('POST');
+    for (let round = 0; round < 20_000; round += 1) {
+      const vector = random.pick(whole);
+      const isWhole = random.chance(0.7);
+      const cut = random.below(vector.bytes.length);
+      const pieces = isWhole ? [vector.bytes] : [vector.bytes.slice(0, cut), vector.bytes.slice(cut)];
+      reader.begin();
+      const inTurn = pieces.map((piece) => reader.push(piece));
+      const alone = new ResponseReader('POST');
+      expect(inTurn, vector.name).toEqual(pieces.map((piece) => alone.push(piece)));
+      expect(reader.head, vector.name).toEqual(alone.head);
+    }
+  });
+
   it('never throws and never grows beyond its limits, whatever comes', () => {
     const random = new Random(testSeed('http-response'));
     const words = [

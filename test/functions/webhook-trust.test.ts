@@ -19,7 +19,7 @@ function dialled(environment: Record<string, string>): Promise<string> {
   const script = `
     const { dial } = await import(${JSON.stringify(DIAL)});
     const options = { rules: { isLocalRun: true, allow: [] }, resolve: async () => ['127.0.0.1'] };
-    const said = await dial(new URL('https://localhost:${receiver.port}/'), options).connected.then(
+    const said = await dial(new URL('https://localhost:${receiver.port}/'), options, () => {}).connected.then(
       () => 'connected',
       (failure) => failure.reason + ' ' + failure.message,
     );

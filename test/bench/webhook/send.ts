@@ -29,7 +29,28 @@ let before = process.cpuUsage();
 let failed = 0;
 let left = count;
 let begun = 0;
-const done = (attempt: Attempt | undefined) => {
+const wave = 2_048;
+send(Math.min(wave, count));
+send(Math.min(wave, count - begun));
+
+/** In waves, two at a time, as the sender gives them. */
+function send(requests: number): void {
+  if (requests === 0) return;
+  begun += requests;
+  let open = requests;
+  pool.sendAll({
+    requests,
+    body: () => body,
+    mayStart: () => true,
+    ended(_index, attempt) {
+      done(attempt);
+      open -= 1;
+      if (open === 0) send(Math.min(wave, count - begun));
+    },
+  });
+}
+
+function done(attempt: Attempt | undefined): void {
   if (attempt === undefined || attempt.status === null || attempt.status >= 400) failed += 1;
   left -= 1;
   if (count - left === warmUp) {
@@ -37,14 +58,7 @@ const done = (attempt: Attempt | undefined) => {
     before = process.cpuUsage();
   }
   if (left === 0) report();
-  // In waves, as the sender gives them: what waits in the pool is bounded.
-  else if (begun < count && pool.pending < 2_048) give(Math.min(2_048, count - begun));
-};
-function give(more: number): void {
-  begun += more;
-  for (let index = 0; index < more; index += 1) pool.send(body, done);
 }
-give(Math.min(4_096, count));
 
 function report(): void {
   const { user, system } = process.cpuUsage(before);

@@ -10,9 +10,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"hash/maphash"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -41,51 +39,6 @@ func main() {
 		_ = flags.Parse(os.Args[2:])
 		client(*url, *requests, *connections, *body)
 	}
-}
-
-type stats struct {
-	Requests int64 `json:"requests"`
-	Bytes    int64 `json:"bytes"`
-	// The sum of a hash of each body: the same for the same bodies in any order, within one process of the sink.
-	Digest string `json:"digest"`
-	// From the first to the last request.
-	Seconds float64 `json:"seconds"`
-}
-
-func sink(listen string, latency time.Duration) {
-	var requests, length, first, last atomic.Int64
-	var digest atomic.Uint64
-	seed := maphash.MakeSeed()
-	buffers := sync.Pool{New: func() any { return new(bytes.Buffer) }}
-	mux := http.NewServeMux()
-	mux.HandleFunc("/stats", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(stats{
-			requests.Swap(0), length.Swap(0), fmt.Sprintf("%016x", digest.Swap(0)),
-			time.Duration(last.Load() - first.Swap(0)).Seconds(),
-		})
-	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		buffer := buffers.Get().(*bytes.Buffer)
-		buffer.Reset()
-		_, _ = io.Copy(buffer, r.Body)
-		now := time.Now().UnixNano()
-		first.CompareAndSwap(0, now)
-		last.Store(now)
-		requests.Add(1)
-		length.Add(int64(buffer.Len()))
-		digest.Add(maphash.Bytes(seed, buffer.Bytes()))
-		buffers.Put(buffer)
-		if latency > 0 {
-			time.Sleep(latency)
-		}
-		w.WriteHeader(http.StatusNoContent)
-	})
-	listener, err := net.Listen("tcp", listen)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(listener.Addr())
-	panic(http.Serve(listener, mux))
 }
 
 func client(url string, requests int64, connections int, bodyFile string) {
