@@ -19,6 +19,7 @@ export const detectAnswer = z.strictObject({
   url: z.string(),
   'response-code': z.int().min(100).max(999).nullable().meta({ description: 'Null: no answer came' }),
   reason: z.enum(NO_ANSWER_REASONS).optional().meta({ description: 'Why no answer came' }),
+  detail: z.string().optional().meta({ description: 'The same in a sentence' }),
   ms: count,
 });
 

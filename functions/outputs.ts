@@ -48,7 +48,7 @@ export const handler = apiHandler('outputs', {
       const milliseconds = Math.round(attempt.milliseconds);
       const body =
         attempt.status === null
-          ? { url, 'response-code': null, reason: attempt.reason, ms: milliseconds }
+          ? { url, 'response-code': null, reason: attempt.reason, detail: attempt.detail, ms: milliseconds }
           : { url, 'response-code': attempt.status, ms: milliseconds };
       return { status: 200, body };
     },

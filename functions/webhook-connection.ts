@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Attempt } from '../core/delivery-outcome.ts';
 import { ResponseReader } from '../core/http-response.ts';
 import { type DialFailure, type Dialling, type DialOptions, dial } from './webhook-dial.ts';
+import { describeFault } from './webhook-fault.ts';
 
 /** Where requests go and what each of them begins with. */
 export interface RequestTemplate {
@@ -111,7 +112,7 @@ export class Connection {
           return;
         }
         this.socket = socket;
-        socket.on('error', (error: NodeJS.ErrnoException) => this.destroy(error.code ?? 'error'));
+        socket.on('error', (error) => this.destroy(describeFault(error)));
         socket.on('end', () => this.destroy('the receiver closed the connection'));
         socket.on('close', () => this.destroy('the connection was closed'));
         this.write(socket, body);

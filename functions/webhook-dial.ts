@@ -5,6 +5,7 @@ import { ENV } from '../contract/env.ts';
 import type { NoAnswerReason } from '../core/delivery-outcome.ts';
 import { parseCidrs, type WebhookDialRules, webhookDialRefusal } from '../core/dial-guard.ts';
 import { formatIpAddress, parseIpAddress } from '../core/ip-address.ts';
+import { describeFault, errorCode } from './webhook-fault.ts';
 
 /** The addresses of a name. Rejects when it has none. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
@@ -161,7 +162,7 @@ function openSocket(
       socket.destroy();
       reject(new DialFailure(isConnected ? 'tls' : 'connect', detail));
     };
-    const onError = (error: Error) => fail(errorCode(error));
+    const onError = (error: Error) => fail(describeFault(error));
     const onClose = () => fail('the connection was closed');
     socket.once('connect', () => {
       isConnected = true;
@@ -187,9 +188,4 @@ let trust: SecureContext | undefined;
 function systemTrust(): SecureContext {
   trust ??= createSecureContext({ ca: [...getCACertificates('system'), ...getCACertificates('extra')] });
   return trust;
-}
-
-function errorCode(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code ?? message ?? String(error);
 }

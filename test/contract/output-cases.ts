@@ -162,7 +162,13 @@ export const outputCases: readonly ContractCase[] = [
         await post(api, `${WEBHOOK}/detect`, { url }),
       ]) {
         expect(answer.status, answer.text).toBe(200);
-        expect(answer.json).toEqual({ url, 'response-code': null, reason: 'dns', ms: expect.any(Number) });
+        expect(answer.json).toEqual({
+          url,
+          'response-code': null,
+          reason: 'dns',
+          detail: expect.stringMatching(/\S+ \S+/),
+          ms: expect.any(Number),
+        });
       }
       for (const inside of [
         'http://169.254.169.254/latest/meta-data/',

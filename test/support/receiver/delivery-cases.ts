@@ -12,6 +12,8 @@ export interface DeliveryCase {
   readonly timeoutMilliseconds?: number;
   /** null: delivered. */
   readonly reason: FailureReason | null;
+  /** What `last-failure` says of it. */
+  readonly detail?: RegExp;
   readonly redirects?: boolean;
   /** Requests that reach the receiver, of those sent; all, if not given. */
   readonly isSeen?: boolean;
@@ -35,7 +37,7 @@ export const DELIVERY_CASES: readonly DeliveryCase[] = [
   { name: 'a head that does not end', path: '/half-head', reason: 'timeout', timeoutMilliseconds: 150 },
   { name: 'a body that does not end', path: '/slow-body', reason: null, timeoutMilliseconds: 150 },
   { name: 'no answer', path: '/never', reason: 'timeout', timeoutMilliseconds: 150 },
-  { name: 'a reset', path: '/reset', reason: 'reset' },
+  { name: 'a reset', path: '/reset', reason: 'reset', detail: /^the connection was reset \(ECONNRESET\)$/ },
   { name: 'a close before the answer', path: '/close-early', reason: 'reset' },
   { name: 'a close within the head', path: '/close-in-head', reason: 'reset' },
   { name: 'an answer that is not HTTP', path: '/garbage', reason: 'reset' },
@@ -47,6 +49,7 @@ export const DELIVERY_CASES: readonly DeliveryCase[] = [
     path: '/',
     certificate: 'self-signed',
     reason: 'tls',
+    detail: /^the authority of its certificate is not trusted here \(/,
     isSeen: false,
   },
   {
@@ -54,22 +57,39 @@ export const DELIVERY_CASES: readonly DeliveryCase[] = [
     path: '/',
     certificate: 'wrong-host',
     reason: 'tls',
+    detail: /^its certificate is for other names \(/,
     isSeen: false,
   },
-  { name: 'an expired certificate', path: '/', certificate: 'expired', reason: 'tls', isSeen: false },
+  {
+    name: 'an expired certificate',
+    path: '/',
+    certificate: 'expired',
+    reason: 'tls',
+    detail: /^its certificate has expired \(/,
+    isSeen: false,
+  },
   {
     name: 'plain HTTP where TLS is expected',
     path: '/',
     url: 'https://127.0.0.1:PORT/',
     reason: 'tls',
+    detail: /^what listens there does not speak TLS \(/,
     isSeen: false,
   },
-  { name: 'nobody listening', path: '/', url: 'http://127.0.0.1:1/', reason: 'connect', isSeen: false },
+  {
+    name: 'nobody listening',
+    path: '/',
+    url: 'http://127.0.0.1:1/',
+    reason: 'connect',
+    detail: /^nothing listens there \(ECONNREFUSED\)$/,
+    isSeen: false,
+  },
   {
     name: 'a name without address',
     path: '/',
     url: 'http://no-such-host.invalid/',
     reason: 'dns',
+    detail: /^no-such-host\.invalid has no address \(/,
     isSeen: false,
   },
   { name: 'metadata', path: '/', url: 'http://169.254.169.254/latest/', reason: 'blocked', isSeen: false },

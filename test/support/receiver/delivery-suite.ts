@@ -53,6 +53,7 @@ export function describeDelivery(kind: DeliveryBedOptions['kind']): void {
         expect(after.records.failed).toBe(
           Object.values(after.records['failed-by-reason']).reduce((sum, records) => sum + records, 0),
         );
+        if (each.detail !== undefined) expect(after['last-failure']?.detail).toMatch(each.detail);
         if (each.isSeen === false) {
           expect(receiver.requests).toEqual([]);
           return;
