@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import {
   AlarmStatusWidget,
   Alarm as CloudWatchAlarm,
@@ -10,6 +10,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -37,6 +38,15 @@ export class Alarms extends Construct {
     const { alarmEmail, name } = options.settings;
     if (alarmEmail !== '') {
       const topic = new Topic(this, 'Topic', { displayName: name, enforceSSL: true });
+      // To insist on TLS is a policy, and one of its own takes the place of the default, by which alarms may publish.
+      topic.addToResourcePolicy(
+        new PolicyStatement({
+          principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+          actions: ['sns:Publish'],
+          resources: [topic.topicArn],
+          conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+        }),
+      );
       topic.addSubscription(new EmailSubscription(alarmEmail));
       for (const alarm of this.alarms) alarm.addAlarmAction(new SnsAction(topic));
     }

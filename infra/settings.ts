@@ -63,6 +63,9 @@ const FARGATE_GIGABYTES: Readonly<Record<number, readonly number[]>> = {
   4096: Array.from({ length: 23 }, (_, index) => index + 8),
 };
 
+/** An image in ECR: account, region, repository, and tag or digest. */
+export const ECR_IMAGE = /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com\/([^:@]+)[:@](.+)$/;
+
 /** Reads the settings. Throws one error that names everything that is wrong. */
 export function readSettings(context: (name: string) => unknown): Settings {
   const wrong: string[] = [];
@@ -119,6 +122,9 @@ export function readSettings(context: (name: string) => unknown): Settings {
   }
   if (!/^(\d{1,10}|\d{1,5}\.\d{1,5})?$/.test(settings.localAs)) {
     refuse('local-as', 'give an AS number such as 65001, 4200000001 or 0.65001');
+  }
+  if (settings.network === 'private' && settings.image !== '' && !ECR_IMAGE.test(settings.image)) {
+    refuse('image', 'give one in ECR: workers of network=private reach no other registry');
   }
   if (!/^([^@\s]+@[^@\s]+)?$/.test(settings.alarmEmail)) refuse('alarm-email', 'give a mail address');
   if (wrong.length > 0) throw new Error(`these settings cannot be used:\n${wrong.join('\n')}`);

@@ -11,11 +11,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { Stack } from 'aws-cdk-lib';
 import { Repository } from 'aws-cdk-lib/aws-ecr';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
 import { NATIVE_PACKAGES, ROOT } from './bundle.ts';
+import { ECR_IMAGE } from './settings.ts';
 
 /** Of a package with native code, what is needed to run it: not its C++ sources, nor how to build them. */
 const RUNTIME_FILES = /^(package\.json|LICENSE.*|(index|indirect)\.c?js|src\/.*\.c?js)$/;
@@ -105,7 +107,7 @@ export function workerImage(scope: Construct, image: string, bundles: string): C
       platform: Platform.LINUX_ARM64,
     });
   }
-  const ecr = /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com\/([^:@]+)[:@](.+)$/.exec(image);
+  const ecr = ECR_IMAGE.exec(image);
   if (ecr === null) return ContainerImage.fromRegistry(image);
   const [, account, region, repositoryName, tagOrDigest] = ecr as unknown as [
     string,
@@ -116,7 +118,7 @@ export function workerImage(scope: Construct, image: string, bundles: string): C
   ];
   const repository = Repository.fromRepositoryAttributes(scope, 'Repository', {
     repositoryName,
-    repositoryArn: `arn:aws:ecr:${region}:${account}:repository/${repositoryName}`,
+    repositoryArn: `arn:${Stack.of(scope).partition}:ecr:${region}:${account}:repository/${repositoryName}`,
   });
   return ContainerImage.fromEcrRepository(repository, tagOrDigest);
 }

@@ -27,6 +27,16 @@ describe('the settings of a deployment', () => {
     expect(() => read({ 'worker-cpu': 300 })).toThrow('Fargate has 256, 512, 1024');
   });
 
+  it('refuse an image that workers of a private network could not fetch', () => {
+    const image = 'registry.example/graticule-worker:1';
+    expect(() => read({ network: 'private', image })).toThrow(
+      '-c image=registry.example/graticule-worker:1: ',
+    );
+    const inEcr = '123456789012.dkr.ecr.eu-central-1.amazonaws.com/graticule-worker:1';
+    expect(read({ network: 'private', image: inEcr }).image).toBe(inEcr);
+    expect(read({ network: 'private-nat', image }).image).toBe(image);
+  });
+
   it('takes several ranges', () => {
     expect(read({ 'webhook-allow': '10.0.0.0/8,192.168.0.0/16' }).webhookAllow).toEqual([
       '10.0.0.0/8',

@@ -27,6 +27,8 @@ const STATEFUL_LOGICAL_IDS = {
   TablesRuntime1D5923E6: 'AWS::DynamoDB::GlobalTable',
 };
 
+const ECR_IMAGE = '123456789012.dkr.ecr.eu-central-1.amazonaws.com/graticule-worker:1';
+
 const PRINCIPALS = Object.keys(GRANTS) as Principal[];
 
 let production: Synthesis;
@@ -42,6 +44,15 @@ function roleOf(principal: Principal): string {
   if (principal === 'rotate-keyring') return 'KeyringRotationRotateRole';
   const isDelivery = principal === 'deliver-webhook' || principal === 'count-undelivered';
   return `${isDelivery ? 'Delivery' : 'Api'}${pascal}Role`;
+}
+
+/** What an ARN in a policy is called in `contract/grants.ts`, be it the resource itself or what is in a bucket. */
+function nameOf(arn: string): string {
+  const [, kind = '', name = ''] =
+    /Outputs\.GraticuleState([A-Z][a-z]+)([A-Z][a-z]+)[0-9A-F]{8}/.exec(arn) ?? [];
+  const prefix = { Tables: '', Secrets: '', Queues: 'queue:', Buckets: 'bucket:' }[kind];
+  if (prefix !== undefined) return `${prefix}${name.toLowerCase()}`;
+  return /Log[0-9A-F]{8}/.test(arn) ? 'own log' : arn;
 }
 
 /** Every file below a folder, with the digest of what is in it. */
@@ -127,16 +138,20 @@ describe('the stack that holds data', () => {
 });
 
 describe('least privilege', () => {
-  it('gives each principal the actions of its row, and beside them only its own log', () => {
+  it('gives each principal the actions of its row on the resources of its row, and beside them only its own log', () => {
     const statements = statementsOf(production.service.toJSON());
     for (const principal of PRINCIPALS) {
-      const actions = statements
+      const given = statements
         .filter(({ role }) => role === roleOf(principal))
-        .flatMap((statement) => statement.actions)
-        .filter((action) => !action.startsWith('logs:'));
-      expect([...new Set(actions)].sort(), principal).toEqual(
-        [...new Set(Object.values(GRANTS[principal]).flat())].sort(),
+        .flatMap(({ actions, resources }) =>
+          actions.flatMap((action) => resources.map((resource) => `${action} ${nameOf(resource)}`)),
+        );
+      const row = Object.entries(GRANTS[principal]).flatMap(([resource, actions]) =>
+        actions.map((action) => `${action} ${resource}`),
       );
+      const log = ['logs:CreateLogStream own log', 'logs:PutLogEvents own log'];
+      // The worker's lines are written by the agent, in a role that is not ours.
+      expect(given.sort(), principal).toEqual([...row, ...(principal === 'worker' ? [] : log)].sort());
     }
   });
 
@@ -157,6 +172,24 @@ describe('least privilege', () => {
     expect(statements.flatMap(({ actions }) => actions).filter((action) => action.includes('*'))).toEqual([]);
     // With an image that somebody else made; `npm run check` looks at the template of one that CDK builds.
     expect(statements.filter(({ resources }) => resources.includes('"*"'))).toEqual([]);
+  });
+
+  it('lets the worker be started from an image in ECR, and that one repository be read for it', () => {
+    const { service } = synthesize({ image: ECR_IMAGE });
+    const pulls = statementsOf(service.toJSON()).filter(({ actions }) =>
+      actions.includes('ecr:BatchGetImage'),
+    );
+    expect(pulls.map(({ role, resources }) => [role, ...resources])).toEqual([
+      [
+        'WorkerTaskExecutionRole',
+        JSON.stringify({
+          'Fn::Join': [
+            '',
+            ['arn:', { Ref: 'AWS::Partition' }, ':ecr:eu-central-1:123456789012:repository/graticule-worker'],
+          ],
+        }),
+      ],
+    ]);
   });
 
   it('sets for each principal the variables of what it may call, and no others of that kind', () => {
@@ -291,10 +324,26 @@ describe('the alarms', () => {
   const alarms = () => resourcesOf(production.service, 'AWS::CloudWatch::Alarm');
 
   it('are those of the contract, each with what to do', () => {
-    for (const { id, sentence, runbook, threshold } of ALARMS) {
-      const alarm = alarms().find(({ properties }) => properties.AlarmDescription.startsWith(sentence));
-      expect(alarm?.properties, id).toMatchObject({ Threshold: threshold });
-      expect(alarm?.properties.AlarmDescription).toMatch(new RegExp(`docs/runbook\\.md#${runbook}$`));
+    for (const { id, sentence, runbook, ...alarm } of ALARMS) {
+      const made = alarms().filter(({ properties }) => properties.AlarmDescription.startsWith(sentence));
+      const names = Object.keys(alarm.dimensions);
+      expect(made.length, id).toBe(names.includes('FunctionName') ? PRINCIPALS.length - 2 : 1);
+      for (const { properties } of made) {
+        expect(properties, id).toMatchObject({
+          Namespace: alarm.namespace,
+          MetricName: alarm.metric,
+          Statistic: alarm.statistic,
+          Period: alarm.periodSeconds,
+          DatapointsToAlarm: alarm.datapointsToAlarm,
+          EvaluationPeriods: alarm.evaluationPeriods,
+          Threshold: alarm.threshold,
+          ComparisonOperator:
+            alarm.comparison === 'less-than-threshold' ? 'LessThanThreshold' : 'GreaterThanThreshold',
+          TreatMissingData: alarm.missingData === 'breaching' ? 'breaching' : 'notBreaching',
+        });
+        expect(properties.AlarmDescription).toMatch(new RegExp(`docs/runbook\\.md#${runbook}$`));
+        expect(properties.Dimensions.map(({ Name }: { Name: string }) => Name)).toEqual(names);
+      }
     }
     const functions = alarms().filter(({ properties }) => properties.Namespace === 'AWS/Lambda');
     expect(functions).toHaveLength(2 * (PRINCIPALS.length - 2));
@@ -327,6 +376,20 @@ describe('the alarms', () => {
       expect(properties.AlarmActions).toHaveLength(1);
     }
   });
+
+  it('may publish to their topic, which a policy of its own closes to whom it does not name', () => {
+    const told = synthesize({ 'alarm-email': 'noc@example.net' });
+    const policy = resourcesOf(told.service, 'AWS::SNS::TopicPolicy')[0]?.properties.PolicyDocument;
+    const allowed = policy.Statement.filter(({ Effect }: { Effect: string }) => Effect === 'Allow');
+    expect(allowed).toMatchObject([
+      {
+        Action: 'sns:Publish',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Resource: resourcesOf(told.service, 'AWS::CloudWatch::Alarm')[0]?.properties.AlarmActions[0],
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      },
+    ]);
+  });
 });
 
 describe('the network', () => {
@@ -338,7 +401,7 @@ describe('the network', () => {
 
   it('has a /28 for workers in two zones and both gateway endpoints, whatever its kind', () => {
     for (const network of ['public', 'private', 'private-nat']) {
-      const made = network === 'public' ? production : synthesize({ network });
+      const made = network === 'public' ? production : synthesize({ network, image: ECR_IMAGE });
       expect(endpoints(made, 'Gateway'), network).toBe(2);
       const workers = resourcesOf(made.service, 'AWS::EC2::Subnet').filter(({ id }) =>
         id.includes('Workers'),
