@@ -76,6 +76,8 @@ export class GraticuleStack extends Stack {
       new CfnOutput(this, name, { value, description });
     output('ApiUrl', api.url, 'Where the API is');
     output('TokenSecretArn', state.secrets.tokenArn, 'The secret that holds the bootstrap token');
+    output('ConfigTable', state.tables.tables.config.tableName, 'What a backup reads and writes');
+    output('KeyringSecretArn', state.secrets.keyringArn, 'What opens the secrets in it');
     output('WorkerCidrs', network.workerCidrs, 'The ranges that workers call routers and devices from');
     output('RotateKeyringFunction', rotation.rotate.lambda.functionName, 'Invoke it for a new key at once');
   }

@@ -1,15 +1,15 @@
 /** The Config table and the keyring as one text, for who runs without AWS's own backups, or moves. */
 import { type AttributeValue, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import {
-  CreateSecretCommand,
-  GetSecretValueCommand,
-  PutSecretValueCommand,
-  ResourceExistsException,
-} from '@aws-sdk/client-secrets-manager';
+import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import { CONFIG_KEYS } from '../contract/tables.ts';
 import { PRODUCT_VERSION } from '../contract/version.ts';
 import { dynamodb, secretsManager } from './clients.ts';
-import { keyringSecretId } from './keyring.ts';
-import { tableName } from './table.ts';
+import { currentValue, putValue } from './first-secret.ts';
+import { type KeyringKey, keyringSecretId } from './keyring.ts';
+import { BOOTSTRAP_TOKEN } from './setup.ts';
+import { deleteItem, tableName } from './table.ts';
+import { createToken, findToken } from './token-store.ts';
+import { announceChange } from './version-store.ts';
 
 const FORMAT = 'graticule-backup/1';
 
@@ -49,31 +49,71 @@ export async function exportBackup(now: Date): Promise<{ text: string; items: nu
   return { text: `${[JSON.stringify(head), ...lines].join('\n')}\n`, items: lines.length };
 }
 
-/** Puts a backup into an installation without configuration. Throws when there is one, or the text is not whole. */
+/**
+ * Puts a backup into an installation that nobody has configured yet: an empty one, or one that has its first values and
+ * no more. Those give way, but for its own token and key, which stay beside those of the backup. Throws when there is a
+ * configuration, or the text is not whole.
+ */
 export async function importBackup(text: string): Promise<number> {
   const [first = '', ...lines] = text.trimEnd().split('\n');
   const head = JSON.parse(first) as Head;
   if (head.format !== FORMAT) throw new Error(`this is no backup of the form ${FORMAT}`);
   if (lines.length !== head.items) throw new Error(`${lines.length} of ${head.items} items are there`);
-  if ((await scanConfig()).length > 0)
+  const items = lines.map(parsedItem);
+  const present = (await scanConfig()).map(parsedItem);
+  if (!present.every(isFirstValue) || present.filter(({ pk }) => pk?.S === CONFIG_KEYS.tokens).length > 1)
     throw new Error('there is a configuration already; nothing was changed');
-  await putKeyring(head.keyring);
-  for (const line of lines) {
-    const Item = JSON.parse(line, revived) as Record<string, AttributeValue>;
+  await addToKeyring(JSON.parse(head.keyring) as KeyringKey[]);
+  for (const Item of items) {
     await dynamodb().send(new PutItemCommand({ TableName: tableName('config'), Item }));
   }
+  const ownHash = present.find(({ pk }) => pk?.S === CONFIG_KEYS.tokens)?.['sk']?.S;
+  const isInBackup = items.some(({ pk, sk }) => pk?.S === CONFIG_KEYS.tokens && sk?.S === ownHash);
+  if (ownHash !== undefined && !isInBackup) await renumberToken(ownHash);
+  // A worker that runs already has read the first settings.
+  if (present.length > 0) await announceChange('engine');
   return lines.length;
 }
 
-/** The keyring first: secrets without their keys would be of no use, keys without secrets do no harm. */
-async function putKeyring(value: string): Promise<void> {
-  const id = keyringSecretId();
-  try {
-    await secretsManager().send(new CreateSecretCommand({ Name: id, SecretString: value }));
-  } catch (error) {
-    if (!(error instanceof ResourceExistsException)) throw error;
-    await secretsManager().send(new PutSecretValueCommand({ SecretId: id, SecretString: value }));
+/** What `setUp` writes, as long as nobody changed it. */
+function isFirstValue(item: RawItem): boolean {
+  switch (item['pk']?.S) {
+    case CONFIG_KEYS.engine().pk:
+      return item['revision']?.N === '1';
+    case CONFIG_KEYS.tokens:
+      return item['name']?.S === BOOTSTRAP_TOKEN;
+    case CONFIG_KEYS.tokenSet().pk:
+      return true;
+    case CONFIG_KEYS.lastId('token').pk:
+      return item['sk']?.S === CONFIG_KEYS.lastId('token').sk;
+    default:
+      return false;
   }
+}
+
+/** The stack's own token under an id that no token of the backup has. */
+async function renumberToken(hash: string): Promise<void> {
+  const token = await findToken(hash);
+  if (token === undefined) return;
+  await deleteItem('config', CONFIG_KEYS.token(hash));
+  await createToken(token);
+}
+
+/**
+ * The keyring first: secrets without their keys would be of no use, keys without secrets do no harm. The stack's own keys
+ * stay: a function that runs may encrypt with one of them for some minutes more.
+ */
+async function addToKeyring(keys: readonly KeyringKey[]): Promise<void> {
+  const id = keyringSecretId();
+  const own = JSON.parse((await currentValue(id)) || '[]') as KeyringKey[];
+  const others = keys.filter((key) => !own.some((mine) => mine.id === key.id));
+  await putValue(id, JSON.stringify([...own, ...others]));
+}
+
+type RawItem = Record<string, AttributeValue>;
+
+function parsedItem(line: string): RawItem {
+  return JSON.parse(line, revived) as RawItem;
 }
 
 /** Every item as a line of DynamoDB's JSON, in order. */

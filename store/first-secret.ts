@@ -1,4 +1,4 @@
-/** Secrets that a new stack gives its first value, once. */
+/** Secrets that a new stack gives its first value, once; a backup adds to one. */
 import {
   CreateSecretCommand,
   GetSecretValueCommand,
@@ -17,13 +17,7 @@ export async function firstSecretValue(secretId: string, make: () => string): Pr
   if (found !== '') return found;
   const value = make();
   try {
-    await secretsManager().send(new PutSecretValueCommand({ SecretId: secretId, SecretString: value }));
-    return value;
-  } catch (error) {
-    if (!(error instanceof ResourceNotFoundException)) throw error;
-  }
-  try {
-    await secretsManager().send(new CreateSecretCommand({ Name: secretId, SecretString: value }));
+    await putValue(secretId, value);
     return value;
   } catch (error) {
     // Somebody else made it between our look and now: theirs counts.
@@ -32,8 +26,18 @@ export async function firstSecretValue(secretId: string, make: () => string): Pr
   }
 }
 
+/** Gives a secret a value. One that is not there is made, for which `secretId` has to be a name: AWS takes no ARN there. */
+export async function putValue(secretId: string, value: string): Promise<void> {
+  try {
+    await secretsManager().send(new PutSecretValueCommand({ SecretId: secretId, SecretString: value }));
+  } catch (error) {
+    if (!(error instanceof ResourceNotFoundException)) throw error;
+    await secretsManager().send(new CreateSecretCommand({ Name: secretId, SecretString: value }));
+  }
+}
+
 /** `''` when the secret is not there or has no value yet: Secrets Manager answers both in the same way. */
-async function currentValue(secretId: string): Promise<string> {
+export async function currentValue(secretId: string): Promise<string> {
   try {
     const { SecretString } = await secretsManager().send(new GetSecretValueCommand({ SecretId: secretId }));
     return SecretString ?? '';

@@ -5,6 +5,9 @@ import { seedEngineSettings } from './engine-store.ts';
 import { createKeyring } from './keyring.ts';
 import { createToken, hasHadTokens } from './token-store.ts';
 
+/** The name of a stack's first token. */
+export const BOOTSTRAP_TOKEN = 'bootstrap';
+
 /** What a new stack starts with. */
 export interface FirstValues {
   /** The bootstrap token, of scope admin; made anew with `newToken` by whoever sets the stack up. */
@@ -32,7 +35,7 @@ export async function setUp(first: FirstValues, now: Date): Promise<void> {
   });
   if (!first.apiTokenIsGiven && (await hasHadTokens())) return;
   await createToken({
-    name: 'bootstrap',
+    name: BOOTSTRAP_TOKEN,
     scope: 'admin',
     createdAt: now.toISOString(),
     expiresAt: null,

@@ -313,6 +313,8 @@ describe('what runs', () => {
   it('tells where it is, where its token is, and where its workers call from', () => {
     expect(Object.keys(production.service.toJSON()['Outputs']).sort()).toEqual([
       'ApiUrl',
+      'ConfigTable',
+      'KeyringSecretArn',
       'RotateKeyringFunction',
       'TokenSecretArn',
       'WorkerCidrs',

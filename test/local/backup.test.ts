@@ -15,6 +15,13 @@ const SOURCE = '127.64.0.1';
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
+/** The keys that a data directory has. */
+function keyringIn(directory: string): { id: string }[] {
+  const { secrets } = JSON.parse(readFileSync(join(scratch, directory, 'secrets.json'), 'utf8'));
+  const name = Object.keys(secrets).find((candidate) => candidate.includes('keyring')) ?? '';
+  return JSON.parse(secrets[name].current.string);
+}
+
 const run = promisify(execFile);
 const backup = (directory: string, ...args: string[]) =>
   run(process.execPath, ['local/backup.ts', ...args], {
@@ -83,6 +90,40 @@ it('an export of a running product, imported into empty data, reads the same and
     await farEnd.stop();
   }
 }, 180_000);
+
+it('is imported into a stack that was set up and not configured, whose own token and key stay', async () => {
+  let stack = await startStack({ dataDirectory: join(scratch, 'set-up') });
+  const own = stack.token;
+  const [{ id: ownKey }] = keyringIn('set-up');
+  const ownRouterId = (await contractClient(stack.send, own).send({ method: 'GET', path: '/api/engine' }))
+    .json['router-id'];
+  await stack.stop();
+  expect(await backup('set-up', 'import', file)).toMatchObject({ code: 0 });
+  // Once: what is there now is a configuration.
+  expect((await backup('set-up', 'import', file)).text).toContain('there is a configuration');
+  const [head = ''] = readFileSync(file, 'utf8').split('\n');
+  const keys = JSON.parse(JSON.parse(head).keyring) as { id: string }[];
+  expect(keyringIn('set-up').map(({ id }) => id)).toEqual([ownKey, ...keys.map(({ id }) => id)]);
+  stack = await startStack({ dataDirectory: join(scratch, 'set-up') });
+  try {
+    const api = contractClient(stack.send, own);
+    const read = async (path: string) => (await api.send({ method: 'GET', path })).json;
+    expect((await read('/api/engine'))['router-id']).not.toBe(ownRouterId);
+    expect(await read('/api/bgp/peers/1')).toMatchObject({ name: 'kept', 'auth-password': '********' });
+    const tokens = (await read('/api/v1/tokens')) as { id: number; name: string }[];
+    expect(tokens.map(({ name }) => name)).toEqual(['bootstrap', 'bootstrap']);
+    expect(new Set(tokens.map(({ id }) => id)).size).toBe(2);
+    // The password opens: with a key of the backup, beside the stack's own.
+    await until(
+      'the worker has the peer',
+      () => read('/api/bgp/peers/1'),
+      (peer) => peer.session.worker !== '',
+    );
+    expect(stack.output()).not.toContain('the keyring has no key');
+  } finally {
+    await stack.stop();
+  }
+}, 120_000);
 
 it('without the keyring everything is there but the secrets, and what needs one says so', async () => {
   // The same backup with a keyring that has another key.
