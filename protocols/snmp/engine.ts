@@ -60,8 +60,8 @@ export class AuthoritativeEngine {
 function localizeUser(user: UsmUser, engineId: Uint8Array): LocalizedUser {
   const { name, auth, priv } = user;
   if (auth === undefined) return { name };
-  const key = authenticationKey(localizeKey(auth.protocol, auth.key, engineId));
-  const localized: LocalizedUser = { name, auth: { protocol: auth.protocol, key } };
+  const key = localizeKey(auth.protocol, auth.key, engineId);
+  const localized: LocalizedUser = { name, auth: authenticationKey(auth.protocol, key) };
   if (priv === undefined) return localized;
   return {
     ...localized,

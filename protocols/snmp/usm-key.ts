@@ -11,6 +11,8 @@ export type PrivProtocol = 'des' | 'aes-128' | 'aes-192' | 'aes-256' | 'aes-192-
 export interface AuthRow {
   /** The name that node:crypto gives the hash. */
   readonly hash: string;
+  /** What the hash takes at a time. */
+  readonly blockBytes: number;
   readonly keyBytes: number;
   /** How much of the HMAC a message carries. */
   readonly macBytes: number;
@@ -18,12 +20,12 @@ export interface AuthRow {
 }
 
 export const AUTH_PROTOCOLS: Readonly<Record<AuthProtocol, AuthRow>> = {
-  md5: { hash: 'md5', keyBytes: 16, macBytes: 12, rfc: 'RFC 3414 §6' },
-  'sha-1': { hash: 'sha1', keyBytes: 20, macBytes: 12, rfc: 'RFC 3414 §7' },
-  'sha-224': { hash: 'sha224', keyBytes: 28, macBytes: 16, rfc: 'RFC 7860 §4.2.1' },
-  'sha-256': { hash: 'sha256', keyBytes: 32, macBytes: 24, rfc: 'RFC 7860 §4.2.2' },
-  'sha-384': { hash: 'sha384', keyBytes: 48, macBytes: 32, rfc: 'RFC 7860 §4.2.3' },
-  'sha-512': { hash: 'sha512', keyBytes: 64, macBytes: 48, rfc: 'RFC 7860 §4.2.4' },
+  md5: { hash: 'md5', blockBytes: 64, keyBytes: 16, macBytes: 12, rfc: 'RFC 3414 §6' },
+  'sha-1': { hash: 'sha1', blockBytes: 64, keyBytes: 20, macBytes: 12, rfc: 'RFC 3414 §7' },
+  'sha-224': { hash: 'sha224', blockBytes: 64, keyBytes: 28, macBytes: 16, rfc: 'RFC 7860 §4.2.1' },
+  'sha-256': { hash: 'sha256', blockBytes: 64, keyBytes: 32, macBytes: 24, rfc: 'RFC 7860 §4.2.2' },
+  'sha-384': { hash: 'sha384', blockBytes: 128, keyBytes: 48, macBytes: 32, rfc: 'RFC 7860 §4.2.3' },
+  'sha-512': { hash: 'sha512', blockBytes: 128, keyBytes: 64, macBytes: 48, rfc: 'RFC 7860 §4.2.4' },
 };
 
 export interface PrivRow {
@@ -31,6 +33,8 @@ export interface PrivRow {
   /** How a key that the hash leaves too short is made longer. */
   readonly extension: 'none' | 'blumenthal' | 'reeder';
   readonly cipher: string;
+  /** Also the length of an initial vector. */
+  readonly blockBytes: number;
   readonly rfc: string;
 }
 
@@ -40,12 +44,36 @@ export interface PrivRow {
  */
 export const PRIV_PROTOCOLS: Readonly<Record<PrivProtocol, PrivRow>> = {
   // Half of the 16 bytes is the key, half the pre-IV. Single DES left OpenSSL 3; three times the same key is it.
-  des: { keyBytes: 16, extension: 'none', cipher: 'des-ede3-cbc', rfc: 'RFC 3414 §8' },
-  'aes-128': { keyBytes: 16, extension: 'none', cipher: 'aes-128-cfb', rfc: 'RFC 3826' },
-  'aes-192': { keyBytes: 24, extension: 'blumenthal', cipher: 'aes-192-cfb', rfc: 'draft-blumenthal' },
-  'aes-256': { keyBytes: 32, extension: 'blumenthal', cipher: 'aes-256-cfb', rfc: 'draft-blumenthal' },
-  'aes-192-reeder': { keyBytes: 24, extension: 'reeder', cipher: 'aes-192-cfb', rfc: 'draft-reeder' },
-  'aes-256-reeder': { keyBytes: 32, extension: 'reeder', cipher: 'aes-256-cfb', rfc: 'draft-reeder' },
+  des: { keyBytes: 16, extension: 'none', cipher: 'des-ede3-cbc', blockBytes: 8, rfc: 'RFC 3414 §8' },
+  'aes-128': { keyBytes: 16, extension: 'none', cipher: 'aes-128-cfb', blockBytes: 16, rfc: 'RFC 3826' },
+  'aes-192': {
+    keyBytes: 24,
+    extension: 'blumenthal',
+    cipher: 'aes-192-cfb',
+    blockBytes: 16,
+    rfc: 'draft-blumenthal',
+  },
+  'aes-256': {
+    keyBytes: 32,
+    extension: 'blumenthal',
+    cipher: 'aes-256-cfb',
+    blockBytes: 16,
+    rfc: 'draft-blumenthal',
+  },
+  'aes-192-reeder': {
+    keyBytes: 24,
+    extension: 'reeder',
+    cipher: 'aes-192-cfb',
+    blockBytes: 16,
+    rfc: 'draft-reeder',
+  },
+  'aes-256-reeder': {
+    keyBytes: 32,
+    extension: 'reeder',
+    cipher: 'aes-256-cfb',
+    blockBytes: 16,
+    rfc: 'draft-reeder',
+  },
 };
 
 /** RFC 3414 §11.2 asks for passwords of at least 8 characters; agents refuse to hold shorter ones. */

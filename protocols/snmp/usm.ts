@@ -2,12 +2,13 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHmac,
   createSecretKey,
+  type Decipheriv,
+  hash,
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
-import { BerReader, BerWriter, copyBytes, Tag } from './ber.ts';
+import { BerReader, BerWriter, Tag } from './ber.ts';
 import {
   decodeV3Message,
   MessageFlag,
@@ -26,8 +27,15 @@ export const MAX_ENGINE_BOOTS = 0x7fff_ffff;
 /** A user's keys at one engine. Without `auth` the level is noAuthNoPriv, without `priv` authNoPriv. */
 export interface LocalizedUser {
   readonly name: Uint8Array;
-  readonly auth?: { readonly protocol: AuthProtocol; readonly key: KeyObject };
+  readonly auth?: MacKey;
   readonly priv?: CipherKey;
+}
+
+/** An authentication key as HMAC takes it (RFC 2104 §2): mixed with either pad, one block each. */
+interface MacKey {
+  readonly protocol: AuthProtocol;
+  readonly innerBlock: Uint8Array;
+  readonly outerBlock: Uint8Array;
 }
 
 /** A privacy key as the cipher takes it. */
@@ -36,18 +44,32 @@ interface CipherKey {
   readonly key: KeyObject;
   /** DES: what the salt is mixed with. */
   readonly preIv: Uint8Array;
+  /**
+   * Decrypts message after message. In CFB and in CBC a block is decrypted with the block before it, so that an initial
+   * vector is no more than a block that goes before the message: a cipher made anew for each takes 4.4 µs, this 1.3.
+   */
+  readonly decryptor: Decipheriv;
 }
 
-/** Both kinds of key are made into objects once: OpenSSL takes octets for 8 to 10 µs more a message. */
-export function authenticationKey(key: Uint8Array): KeyObject {
-  return createSecretKey(key);
+/** From a localized key (`localizeKey`). Two calls of `hash` take half to two thirds of what `createHmac` does. */
+export function authenticationKey(protocol: AuthProtocol, key: Uint8Array): MacKey {
+  const whole = new Uint8Array(AUTH_PROTOCOLS[protocol].blockBytes);
+  whole.set(key);
+  return {
+    protocol,
+    innerBlock: whole.map((byte) => byte ^ 0x36),
+    outerBlock: whole.map((byte) => byte ^ 0x5c),
+  };
 }
 
-/** From a localized key (`privacyKey`). */
-export function cipherKey(protocol: PrivProtocol, key: Uint8Array): CipherKey {
-  if (protocol !== 'des') return { protocol, key: createSecretKey(key), preIv: EMPTY };
-  const des = key.subarray(0, 8);
-  return { protocol, key: createSecretKey(Buffer.concat([des, des, des])), preIv: key.slice(8, 16) };
+/** From a localized key (`privacyKey`). The key is made into an object once: OpenSSL takes octets for 8 to 10 µs more a message. */
+export function cipherKey(protocol: PrivProtocol, localized: Uint8Array): CipherKey {
+  const isDes = protocol === 'des';
+  const des = localized.subarray(0, 8);
+  const key = createSecretKey(isDes ? Buffer.concat([des, des, des]) : localized);
+  const { cipher, blockBytes } = PRIV_PROTOCOLS[protocol];
+  const decryptor = createDecipheriv(cipher, key, new Uint8Array(blockBytes)).setAutoPadding(false);
+  return { protocol, key, preIv: isDes ? localized.slice(8, 16) : EMPTY, decryptor };
 }
 
 /** RFC 3414 §2.4, usmSecurityParameters. */
@@ -135,7 +157,10 @@ export function sealUsmMessage(header: UsmHeader, user: LocalizedUser, scopedPdu
   writer.integer(VERSION_NUMBER.v3);
   writer.wrap(Tag.sequence, 0);
   const message = writer.finish();
-  if (user.auth !== undefined) message.set(mac(user.auth, message), message.length - macFromEnd);
+  if (user.auth !== undefined) {
+    const at = message.length - macFromEnd;
+    message.set(mac(user.auth, message, at), at);
+  }
   return message;
 }
 
@@ -144,13 +169,8 @@ export function verifyDigest(bytes: Uint8Array, message: UsmMessage, user: Local
   if (user.auth === undefined) return false;
   const carried = message.usm.authParameters;
   if (carried.length !== AUTH_PROTOCOLS[user.auth.protocol].macBytes) return false;
-  // The digest was made with zeros in its own place.
-  const at = carried.byteOffset - bytes.byteOffset;
-  const received = copyBytes(carried);
-  bytes.fill(0, at, at + received.length);
-  const expected = mac(user.auth, bytes);
-  bytes.set(received, at);
-  return timingSafeEqual(expected, received);
+  const expected = mac(user.auth, bytes, carried.byteOffset - bytes.byteOffset);
+  return timingSafeEqual(expected, carried);
 }
 
 /** The scoped PDU of a message in clear, a cipher's padding possibly behind it; undefined when it cannot be. */
@@ -177,11 +197,14 @@ function encrypt(priv: CipherKey, header: CipherTime & { salt: Uint8Array }, pla
 }
 
 function decrypt(priv: CipherKey, usm: UsmParameters, data: Uint8Array): Uint8Array | undefined {
-  if (priv.protocol === 'des' && (data.length % 8 !== 0 || data.length === 0)) return undefined;
-  const { cipher } = PRIV_PROTOCOLS[priv.protocol];
-  const decryptor = createDecipheriv(cipher, priv.key, initialVector(priv, usm, usm.privParameters));
-  if (priv.protocol === 'des') decryptor.setAutoPadding(false);
-  return decryptor.update(data);
+  const { blockBytes } = PRIV_PROTOCOLS[priv.protocol];
+  if (priv.protocol === 'des' && (data.length % blockBytes !== 0 || data.length === 0)) return undefined;
+  // Whole blocks, so that the next message begins one.
+  const length = blockBytes + Math.ceil(data.length / blockBytes) * blockBytes;
+  const blocks = new Uint8Array(length);
+  blocks.set(initialVector(priv, usm, usm.privParameters));
+  blocks.set(data, blockBytes);
+  return priv.decryptor.update(blocks).subarray(blockBytes, blockBytes + data.length);
 }
 
 function initialVector(priv: CipherKey, time: CipherTime, salt: Uint8Array): Uint8Array {
@@ -195,9 +218,19 @@ function initialVector(priv: CipherKey, time: CipherTime, salt: Uint8Array): Uin
   return iv;
 }
 
-function mac(auth: NonNullable<LocalizedUser['auth']>, message: Uint8Array): Uint8Array {
-  const row = AUTH_PROTOCOLS[auth.protocol];
-  return createHmac(row.hash, auth.key).update(message).digest().subarray(0, row.macBytes);
+/** The HMAC of a message, cut to what messages carry, with zeros at [`at`, `at` + its length): it was made so (RFC 3414 §6.3.1). */
+function mac({ protocol, innerBlock, outerBlock }: MacKey, message: Uint8Array, at: number): Uint8Array {
+  const { hash: algorithm, blockBytes, macBytes } = AUTH_PROTOCOLS[protocol];
+  const inner = Buffer.allocUnsafe(blockBytes + message.length);
+  inner.set(innerBlock);
+  inner.set(message, blockBytes);
+  inner.fill(0, blockBytes + at, blockBytes + at + macBytes);
+  // As text of one octet a character: `hash` gives a Buffer at twice the time.
+  const innerHash = hash(algorithm, inner, 'binary');
+  const outer = Buffer.allocUnsafe(blockBytes + innerHash.length);
+  outer.set(outerBlock);
+  outer.write(innerHash, blockBytes, 'latin1');
+  return Buffer.from(hash(algorithm, outer, 'binary'), 'latin1').subarray(0, macBytes);
 }
 
 const EMPTY = new Uint8Array(0);

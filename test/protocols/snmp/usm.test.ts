@@ -91,7 +91,7 @@ function userOf(vector: UsmVector, engineId: Uint8Array): LocalizedUser {
   const authKey = localizeKey(auth, passwordToKey(auth, text(vector['auth-password'])), engineId);
   return {
     name: text(vector.user),
-    auth: { protocol: auth, key: authenticationKey(authKey) },
+    auth: authenticationKey(auth, authKey),
     ...(priv === null
       ? {}
       : {

@@ -362,7 +362,7 @@ function localizeAgentUser(user: AgentUser, engineId: Uint8Array): LocalizedUser
   const { auth, priv } = user;
   if (auth === undefined) return { name };
   const key = localizeKey(auth.protocol, keyOf(auth.protocol, auth.password), engineId);
-  const localized: LocalizedUser = { name, auth: { protocol: auth.protocol, key: authenticationKey(key) } };
+  const localized: LocalizedUser = { name, auth: authenticationKey(auth.protocol, key) };
   if (priv === undefined) return localized;
   const privKey = keyOf(auth.protocol, priv.password);
   return {
