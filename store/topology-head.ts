@@ -17,7 +17,12 @@ import {
 export interface Segment {
   readonly epoch: number;
   readonly first: number;
+  /** What its items hold, compressed. */
+  readonly octets: number;
 }
+
+/** A stretch takes no more than this, so that one partition is not written faster than AWS allows. */
+export const SEGMENT_OCTETS = 512 * 1024;
 
 /** The state after `sequence`, in so many parts. */
 export interface SnapshotPointer {
@@ -147,7 +152,7 @@ function toItem(head: TopologyHead): Item {
     sequence: head.sequence,
     at: head.at,
     staleMilliseconds: head.staleMilliseconds,
-    segments: head.segments.map(({ epoch, first }) => [epoch, first]),
+    segments: head.segments.map(({ epoch, first, octets }) => [epoch, first, octets]),
     snapshots: head.snapshots.map(({ epoch, sequence, parts, at }) => [epoch, sequence, parts, at]),
   };
 }
@@ -161,7 +166,10 @@ function fromItem(item: Item): TopologyHead {
     sequence: item['sequence'],
     at: item['at'],
     staleMilliseconds: item['staleMilliseconds'],
-    segments: (item['segments'] as [number, number][]).map(([epoch, first]) => ({ epoch, first })),
+    // Older writers did not say how much is in a stretch: no more than it may hold.
+    segments: (item['segments'] as [number, number, number?][]).map(
+      ([epoch, first, octets = SEGMENT_OCTETS]) => ({ epoch, first, octets }),
+    ),
     snapshots: (item['snapshots'] as [number, number, number, number][]).map(
       ([epoch, sequence, parts, at]) => ({ epoch, sequence, parts, at }),
     ),

@@ -26,7 +26,7 @@ export function withSnapshot(head: TopologyHead, epoch: number, snapshot: Snapsh
   return {
     ...head,
     snapshots: [...older, snapshot],
-    segments: hasOwn ? head.segments : [...head.segments, { epoch, first: next }],
+    segments: hasOwn ? head.segments : [...head.segments, { epoch, first: next, octets: 0 }],
   };
 }
 

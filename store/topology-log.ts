@@ -13,6 +13,7 @@ import {
   FencedWriter,
   getTopologyHead,
   moveTopologyHead,
+  SEGMENT_OCTETS,
   type Segment,
   type SnapshotPointer,
   type TopologyHead,
@@ -35,8 +36,7 @@ const COALESCE_MILLISECONDS = 50;
 const COMPRESSION = 4;
 /** A batch is closed at this size before compression. */
 const BATCH_OCTETS = COMPRESSION * LOG_ITEM_OCTETS;
-/** A segment takes no more than this, so that one partition is not written faster than AWS allows. */
-const SEGMENT_OCTETS = 512 * 1024;
+/** Beside `SEGMENT_OCTETS`. */
 const SEGMENT_ITEMS = 512;
 /** Log items written at once. */
 const PARALLEL_WRITES = 8;
@@ -90,8 +90,6 @@ export class TopologyLogWriter {
   #lastEntryAt = 0;
   /** When the first entry in the encoder was appended. */
   #openedAt = 0;
-  #segmentOctets = 0;
-  #segmentItems = 0;
   readonly #demand: SnapshotDemand;
   /** What was replaced before this, by the clock of `tick`, is kept no longer. */
   #keptSince = 0;
@@ -123,7 +121,7 @@ export class TopologyLogWriter {
       staleMilliseconds: staleMilliseconds(options.staleTimeSeconds, 0),
       segments: [
         ...(before?.segments ?? []).filter(({ first }) => first <= sequence),
-        { epoch, first: sequence + 1 },
+        { epoch, first: sequence + 1, octets: 0 },
       ],
       snapshots: before?.snapshots ?? [],
     };
@@ -324,28 +322,23 @@ export class TopologyLogWriter {
     const items = (await Promise.all(taken.map(({ octets }) => compressBatch(octets)))).flat();
     const segments = [...this.#head.segments];
     let { sequence } = this.#head;
-    let segmentOctets = this.#segmentOctets;
-    let segmentItems = this.#segmentItems;
     let octets = 0;
     await Promise.all(
       items.map((data) => {
         sequence += 1;
-        if (segmentOctets + data.length > SEGMENT_OCTETS || segmentItems >= SEGMENT_ITEMS) {
-          segments.push({ epoch: this.#options.epoch, first: sequence });
-          segmentOctets = 0;
-          segmentItems = 0;
-        }
-        segmentOctets += data.length;
-        segmentItems += 1;
         octets += data.length;
-        return putLogItem(peerId, segments.at(-1) as Segment, sequence, data);
+        const last = segments.at(-1) as Segment;
+        const isFull = last.octets + data.length > SEGMENT_OCTETS || sequence - last.first >= SEGMENT_ITEMS;
+        const segment = isFull
+          ? { epoch: this.#options.epoch, first: sequence, octets: data.length }
+          : { ...last, octets: last.octets + data.length };
+        segments.splice(isFull ? segments.length : -1, 1, segment);
+        return putLogItem(peerId, segment, sequence, data);
       }),
     );
     const at = Math.max(this.#head.at, (taken.at(-1) as Batch).at);
     await this.#moveHead({ ...this.#head, sequence, segments, at });
     this.#batches.splice(0, taken.length);
-    this.#segmentOctets = segmentOctets;
-    this.#segmentItems = segmentItems;
     this.#demand.logged(items.length, octets);
   }
 
@@ -384,10 +377,6 @@ export class TopologyLogWriter {
     const next = withSnapshot(before, this.#options.epoch, snapshot);
     await this.#moveHead(withoutOldHistory(next, snapshot.at - historyMilliseconds));
     this.#demand.made(made?.octets, this.#head.sequence - sequence);
-    if (next.segments.length > before.segments.length) {
-      this.#segmentOctets = 0;
-      this.#segmentItems = 0;
-    }
     await removeReplaced(before, this.#head);
   }
 

@@ -12,7 +12,15 @@ import { derivedLoss, type PeerCircumstances } from '../core/topology/liveness.t
 import type { TopologyVersion } from '../core/topology/version.ts';
 import { listPeerOwners } from './owner-store.ts';
 import { listPeers } from './peer-store.ts';
-import { listTopologyHeads, type SnapshotPointer, type TopologyHead } from './topology-head.ts';
+import { listTopologyHeads, type TopologyHead } from './topology-head.ts';
+import {
+  farthestStarts,
+  type LogStart,
+  logCost,
+  logStarts,
+  MOST_HISTORY_OCTETS,
+  startFor,
+} from './topology-reach.ts';
 import { type LogRecord, MissingLogItems, readLog, readSnapshot } from './topology-record.ts';
 import { listWorkers } from './worker-store.ts';
 
@@ -20,13 +28,22 @@ import { listWorkers } from './worker-store.ts';
 const MOST_ATTEMPTS = 4;
 
 export class TopologyReader {
-  readonly journal = new Journal();
-  readonly graph = new TopologyGraph(this.journal);
+  readonly journal: Journal;
+  readonly graph: TopologyGraph;
   /** The sequence number up to which each peer's log has been applied. */
   readonly #positions = new Map<number, number>();
+  /** The one after which it was begun with. The journal may have forgotten some of that: reading it again is no help. */
+  readonly #begun = new Map<number, number>();
+  readonly #mostHistoryOctets: number;
   #refreshedAt = 0;
   #last: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | undefined;
+
+  constructor({ mostChanges, mostHistoryOctets = MOST_HISTORY_OCTETS }: TopologyReaderLimits = {}) {
+    this.journal = new Journal(mostChanges);
+    this.graph = new TopologyGraph(this.journal);
+    this.#mostHistoryOctets = mostHistoryOctets;
+  }
 
   /** Brings the graph to what is visible at some moment after the call. `now` in milliseconds, wall clock. */
   refresh(now: number): Promise<void> {
@@ -34,8 +51,8 @@ export class TopologyReader {
   }
 
   /**
-   * The same, and has the journal reach back to these sequence numbers, by peer, or as far as the logs are kept;
-   * `all`: of every peer as far as they are kept.
+   * The same, and has the journal reach back to these sequence numbers, by peer, where that can be read; `all`: of every
+   * peer as far as can be.
    */
   refreshWithHistory(now: number, wanted: ReadonlyMap<number, number> | 'all'): Promise<void> {
     return this.#inTurn(undefined, () => this.#refresh(now, wanted));
@@ -93,12 +110,8 @@ export class TopologyReader {
       listWorkers(),
       listPeers(),
     ]);
-    let news = await Promise.all(heads.map((head) => this.#read(head, wanted, false)));
-    // History is told by what one peer said while the others said something: all of them go back, or none.
-    const goesBack = heads.some(({ peerId }, index) => this.#positions.has(peerId) && news[index]?.rib);
-    if (wanted === 'all' && goesBack) {
-      news = await Promise.all(heads.map((head) => this.#read(head, wanted, true)));
-    }
+    const starts = this.#starts(heads, wanted);
+    const news = await Promise.all(heads.map((head) => this.#read(head, starts.get(head.peerId))));
     const configured = new Map(peers.map((peer) => [peer.id, peer]));
     const workersById = new Map(workers.map((worker) => [worker.id, worker]));
 
@@ -108,6 +121,7 @@ export class TopologyReader {
       if (present.has(peerId)) continue;
       this.graph.forget(peerId);
       this.#positions.delete(peerId);
+      this.#begun.delete(peerId);
       this.journal.forget(peerId);
     }
     this.#replay(heads, news);
@@ -129,28 +143,47 @@ export class TopologyReader {
     }
   }
 
-  /** `again`: from as far back as is wanted, also where that is known. */
-  async #read(head: TopologyHead, wanted: Wanted, again: boolean): Promise<News> {
-    const position = this.#positions.get(head.peerId);
-    const first = head.segments[0]?.first ?? 1;
-    const base = this.journal.baseOf(head.peerId) ?? Number.POSITIVE_INFINITY;
-    const from = wanted === 'all' ? 0 : (wanted?.get(head.peerId) ?? Number.POSITIVE_INFINITY);
-    const start = from < base || again ? historyStart(head, from) : head.snapshots.at(-1);
-    const reachesFurther = again || (from < base && (start?.sequence ?? 0) < base);
-    if (position !== undefined && position <= head.sequence && first <= position + 1 && !reachesFurther) {
-      return {
-        rib: undefined,
-        at: 0,
-        from: position,
-        records: position === head.sequence ? [] : await readLog(head, position),
-      };
+  /** Which logs are to be begun anew, and from where; the others go on. */
+  #starts(heads: readonly TopologyHead[], wanted: Wanted): Map<number, LogStart> {
+    const cannotGoOn = heads.filter((head) => {
+      const position = this.#positions.get(head.peerId);
+      const first = head.segments[0]?.first ?? 1;
+      return position === undefined || position > head.sequence || first > position + 1;
+    });
+    if (wanted === 'all') {
+      const farthest = farthestStarts(heads, this.#mostHistoryOctets);
+      const goesBack = heads.some(
+        ({ peerId }) => (farthest.get(peerId)?.sequence ?? 0) < (this.#begun.get(peerId) ?? 0),
+      );
+      // History is told by what one peer said while the others said something: all of them go back, or none.
+      const known = cannotGoOn.some(({ peerId }) => this.#positions.has(peerId));
+      if (goesBack || known) return farthest;
+      return new Map(cannotGoOn.map(({ peerId }) => [peerId, farthest.get(peerId) as LogStart]));
     }
+    const starts = new Map(cannotGoOn.map((head) => [head.peerId, logStarts(head)[0]]));
+    let octets = this.#mostHistoryOctets;
+    for (const head of heads) {
+      const { peerId } = head;
+      const sequence = wanted?.get(peerId);
+      const begun = starts.get(peerId)?.sequence ?? (this.#begun.get(peerId) as number);
+      if (sequence === undefined || sequence >= begun) continue;
+      const start = startFor(head, sequence, octets);
+      if (start === undefined) continue;
+      octets -= logCost(head, sequence);
+      starts.set(peerId, start);
+    }
+    return starts;
+  }
+
+  /** What is new of a log; all of it after `start`, if it is to be begun anew. */
+  async #read(head: TopologyHead, start: LogStart | undefined): Promise<News> {
+    const from = start?.sequence ?? (this.#positions.get(head.peerId) as number);
     const empty = new AdjRibIn(head.peerId, this.graph);
     const [rib, records] = await Promise.all([
-      start === undefined ? empty : readSnapshot(head.peerId, start, empty),
-      readLog(head, start?.sequence ?? 0),
+      start?.snapshot === undefined ? empty : readSnapshot(head.peerId, start.snapshot, empty),
+      from === head.sequence ? [] : readLog(head, from),
     ]);
-    return { rib, at: start?.at ?? 0, from: start?.sequence ?? 0, records };
+    return { rib: start === undefined ? undefined : rib, at: start?.at ?? 0, from, records };
   }
 
   /**
@@ -167,6 +200,7 @@ export class TopologyReader {
   #steps(peerId: number, { rib, at, from, records }: News): { at: number; take: () => void }[] {
     const steps: { at: number; take: () => void }[] = [];
     if (rib !== undefined) {
+      this.#begun.set(peerId, from);
       this.graph.replace(new AdjRibIn(peerId, this.graph));
       this.journal.restart(peerId, from);
       const take = () => {
@@ -201,12 +235,11 @@ interface News {
 
 type Wanted = ReadonlyMap<number, number> | 'all' | undefined;
 
-/** The youngest snapshot that is not younger than `sequence`, else the oldest; undefined: the log from its beginning. */
-function historyStart(head: TopologyHead, sequence: number): SnapshotPointer | undefined {
-  const older = head.snapshots.filter((snapshot) => snapshot.sequence <= sequence).at(-1);
-  if (older !== undefined) return older;
-  const first = head.segments[0]?.first ?? 1;
-  return first === 1 ? undefined : head.snapshots[0];
+export interface TopologyReaderLimits {
+  /** What the journal remembers. */
+  readonly mostChanges?: number;
+  /** What is read for history, as stored. */
+  readonly mostHistoryOctets?: number;
 }
 
 /** Sets what is believed of a peer besides what its log says. */

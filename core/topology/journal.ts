@@ -4,7 +4,7 @@
  */
 import type { GraphChange, GraphListener } from './graph.ts';
 
-/** So many changes are remembered at most, over all peers. */
+/** So many changes are remembered at most, over all peers, unless somebody says otherwise. */
 const MOST_CHANGES = 200_000;
 
 /** One item of a peer's log and what it did. */
@@ -20,9 +20,14 @@ export class Journal implements GraphListener {
   readonly #records = new Map<number, JournalRecord[]>();
   /** The journal knows everything after this sequence number. */
   readonly #bases = new Map<number, number>();
+  readonly #most: number;
   #changes: GraphChange[] = [];
   #session = false;
   #total = 0;
+
+  constructor(most = MOST_CHANGES) {
+    this.#most = most;
+  }
 
   changed(change: GraphChange): void {
     this.#changes.push(change);
@@ -53,7 +58,7 @@ export class Journal implements GraphListener {
     if (records !== undefined && (this.#changes.length > 0 || this.#session)) {
       records.push({ peerId, sequence, changes: this.#changes, session: this.#session });
       this.#total += this.#changes.length;
-      if (this.#total > MOST_CHANGES) this.#shrink();
+      if (this.#total > this.#most) this.#shrink();
     }
     this.#changes = [];
     this.#session = false;

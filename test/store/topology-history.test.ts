@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RUNTIME_KEYS } from '../../contract/tables.ts';
 import { changesBetween, neededHistory } from '../../core/topology/changes.ts';
 import { listEvents, parseEventQuery } from '../../core/topology/events.ts';
 import { publicId } from '../../core/topology/identity.ts';
 import { encodeAttribute } from '../../protocols/bgp/ls/attribute.ts';
 import { encodeNlri } from '../../protocols/bgp/ls/nlri.ts';
-import { getTopologyHead, type TopologyHead } from '../../store/topology-head.ts';
+import { getItem, putItem } from '../../store/table.ts';
+import { getTopologyHead, SEGMENT_OCTETS, type TopologyHead } from '../../store/topology-head.ts';
 import { HISTORY_MILLISECONDS, withoutOldHistory, withSnapshot } from '../../store/topology-history.ts';
 import type { TopologyLogWriter } from '../../store/topology-log.ts';
 import { TopologyReader } from '../../store/topology-reader.ts';
@@ -32,7 +34,7 @@ describe('the history of a log', () => {
     sequence: 1_000,
     at: 0,
     staleMilliseconds: 0,
-    segments: segments.map((first) => ({ epoch: 1, first })),
+    segments: segments.map((first) => ({ epoch: 1, first, octets: 0 })),
     snapshots: snapshots.map(([sequence, at]) => ({ epoch: 1, sequence, parts: 1, at })),
   });
   const firsts = ({ segments }: TopologyHead) => segments.map(({ first }) => first);
@@ -95,7 +97,7 @@ describe('the history of a log', () => {
       parts: 1,
       at: 5,
     });
-    expect([quiet.segments.at(-1), sequences(quiet)]).toEqual([{ epoch: 2, first: 31 }, [30]]);
+    expect([quiet.segments.at(-1), sequences(quiet)]).toEqual([{ epoch: 2, first: 31, octets: 0 }, [30]]);
     const again = withSnapshot(quiet, 2, { epoch: 2, sequence: 30, parts: 1, at: 5 });
     expect([firsts(again), sequences(again)]).toEqual([[1, 31], [30]]);
     const busy = withSnapshot({ ...head([1], []), sequence: 31 }, 2, {
@@ -184,10 +186,30 @@ describe('a log whose first snapshot was just made', () => {
       (head) => head?.segments.length === 1,
       10_000,
     )) as TopologyHead;
-    expect(after.segments).toEqual([{ epoch: before.epoch, first: before.sequence + 1 }]);
+    expect(after.segments).toEqual([{ epoch: before.epoch, first: before.sequence + 1, octets: 0 }]);
     expect(await eventsOf()).toEqual([]);
     const reader = new TopologyReader();
     await as(() => reader.refresh(now));
     expect(reader.graph.objects.size).toBe(2);
+  });
+
+  it('is read also where the version before this one wrote its head, without what each stretch holds', async () => {
+    const key = RUNTIME_KEYS.topologyHead(1);
+    const found = await runAs('worker', async () => {
+      const item = await getItem('runtime', key);
+      if (item === undefined) throw new Error('there is no head');
+      const segments = (item['segments'] as number[][]).map(([epoch, first]) => [epoch, first]);
+      await putItem('runtime', { ...item, segments });
+      return getTopologyHead(1);
+    });
+    expect(found?.segments.map(({ octets }) => octets)).toEqual([SEGMENT_OCTETS]);
+    await runAs('worker', async () => {
+      log = await worker.own(1, { now });
+      log.announce(71, nodeNlri(3), named('r3'), now);
+      await log.flush();
+    });
+    const reader = new TopologyReader();
+    await as(() => reader.refresh(now));
+    expect(reader.graph.objects.size).toBe(3);
   });
 });

@@ -97,4 +97,44 @@ describe('two reflectors that tell of a change within a second of each other', (
       false,
     ]);
   });
+
+  it('have histories that are read back once, though the journal keeps less, and not at all beyond the limit', async () => {
+    // Snapshots, so that there is something to go back behind.
+    for (const log of logs) {
+      await runAs('worker', async () => {
+        log.endOfRib(end);
+        await log.flush();
+      });
+    }
+    const calls = () =>
+      emulators.guard
+        .counts()
+        .filter(({ principal }) => principal === 'topology')
+        .reduce((sum, { calls: some }) => sum + some, 0);
+    const callsOf = async (refresh: () => Promise<void>) => {
+      const before = calls();
+      await runAs('topology', refresh);
+      return calls() - before;
+    };
+    const forgetful = new TopologyReader({ mostChanges: 5 });
+    await runAs('topology', () => forgetful.refresh(end));
+    expect(await callsOf(() => forgetful.refreshWithHistory(end, 'all'))).toBeGreaterThan(4);
+    expect(forgetful.journal.baseOf(1)).toBeGreaterThan(0);
+    expect(await callsOf(() => forgetful.refreshWithHistory(end, 'all'))).toBe(4);
+    // It had that, and forgot it: no reading brings it back.
+    expect(await callsOf(() => forgetful.refreshWithHistory(end, new Map([[1, 0]])))).toBe(4);
+
+    const modest = new TopologyReader({ mostHistoryOctets: 0 });
+    await runAs('topology', () => modest.refreshWithHistory(end, 'all'));
+    expect([...modest.journal.records()]).toEqual([]);
+    expect(modest.graph.objects.size).toBe(1);
+    expect(await callsOf(() => modest.refreshWithHistory(end, 'all'))).toBe(4);
+    expect(await callsOf(() => modest.refreshWithHistory(end, new Map([[1, 0]])))).toBe(4);
+
+    const all = new TopologyReader();
+    await runAs('topology', () => all.refresh(end));
+    await runAs('topology', () => all.refreshWithHistory(end, 'all'));
+    expect(all.journal.baseOf(1)).toBe(0);
+    expect([...all.journal.records()].length).toBeGreaterThan(20);
+  });
 });

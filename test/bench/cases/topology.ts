@@ -5,6 +5,7 @@ import { get as httpGet } from 'node:http';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
+import { SIZES } from '../../../contract/sizes.ts';
 import { TopologyGraph } from '../../../core/topology/graph.ts';
 import { PathNetwork } from '../../../core/topology/path-network.ts';
 import { encodeAttribute } from '../../../protocols/bgp/ls/attribute.ts';
@@ -17,7 +18,7 @@ import { commandOf, processTree } from '../../support/processes.ts';
 import { Random } from '../../support/random.ts';
 import { type Stack, startStack } from '../../support/stack.ts';
 import { until } from '../../support/until.ts';
-import type { NewInstance } from '../topology/new-instance.ts';
+import type { NewInstanceAnswer } from '../topology/new-instance.ts';
 
 const SOURCES = 200;
 const METRIC_CHANGES = 100;
@@ -129,11 +130,26 @@ async function loadAndChange({ log, seed, check }: CaseContext, routers: number)
         }
       });
     }
-    const fresh = await newInstance(stack);
+    const [fresh] = await newInstance(stack, ['/api/topology/graph']);
+    if (fresh === undefined) throw new Error('the new instance said nothing');
     log(
       `${routers} routers: /graph of an instance that has just started: the address ${fresh.milliseconds} ms after its ` +
         `start, CPU ${fresh.cpuSeconds.toFixed(2)} s, largest memory ${fresh.largestMegabytes} MB`,
     );
+    // The first reads all; the second goes back for its history; the third has it.
+    const events = '/api/topology/events';
+    for (const each of await newInstance(stack, ['/api/topology/nodes?limit=1', events, events])) {
+      log(
+        `${routers} routers: ${each.target} of an instance that was new before the first: ${each.milliseconds} ms, CPU ` +
+          `${each.cpuSeconds.toFixed(2)} s, ${each.calls} calls to AWS, ${each.readUnits} read units, ${each.octets} ` +
+          `bytes, largest memory so far ${each.largestMegabytes} MB`,
+      );
+      await check(`${routers} routers: ${each.target} is answered within the function's memory`, () => {
+        if (each.status !== 200) throw new Error(`${each.status}`);
+        if (each.largestMegabytes > SIZES.apiFunctionMegabytes.topology)
+          throw new Error(`${each.largestMegabytes} MB`);
+      });
+    }
     const main =
       processTree(stack.processId).find((each) => /local\/main\.ts/.test(commandOf(each))) ?? stack.processId;
     log(
@@ -232,16 +248,19 @@ function apiOf(stack: Stack): Call {
 }
 
 /** The function on the same data in a process of its own, which has to read all of it first. */
-async function newInstance(stack: Stack): Promise<NewInstance> {
+async function newInstance(stack: Stack, targets: readonly string[]): Promise<NewInstanceAnswer[]> {
   const program = resolve(import.meta.dirname, '../topology/new-instance.ts');
-  const { stdout } = await promisify(execFile)(process.execPath, [program, stack.dataDirectory], {
+  const { stdout } = await promisify(execFile)(process.execPath, [program, stack.dataDirectory, ...targets], {
     env: {
       ...process.env,
       GRATICULE_API_TOKEN: stack.token,
       NODE_COMPILE_CACHE: resolve('node_modules/.cache/graticule'),
     },
   });
-  return JSON.parse(stdout);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 }
 
 interface Download {
