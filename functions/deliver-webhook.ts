@@ -48,7 +48,8 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
     counted: (step) => addUp(sums, step),
   };
   const failed: string[] = [];
-  const waiting = [...event.Records];
+  // Taken out of the event: what is done with need not be held until all are.
+  const waiting = event.Records.splice(0);
   const lanes = Array.from({ length: MESSAGES_AT_ONCE }, async () => {
     for (let record = waiting.shift(); record !== undefined; record = waiting.shift()) {
       if (!(await isDone(record, run))) failed.push(record.messageId);

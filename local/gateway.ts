@@ -48,7 +48,7 @@ export async function answerRequest(
   const invocation = await invoke(
     route.function,
     options.handlers[route.function],
-    gatewayEvent(request, path, route),
+    JSON.stringify(gatewayEvent(request, path, route)),
     request.requestId,
     options.timeoutMilliseconds,
   );

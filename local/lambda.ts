@@ -18,20 +18,21 @@ export type Invocation =
   | { readonly outcome: 'timed-out' };
 
 /**
- * Invokes a handler in this process as Lambda would: the event and the result go through JSON, both within Lambda's
+ * Invokes a handler in this process as Lambda would: the event comes and the result goes as JSON, both within Lambda's
  * payload limit, the time is bounded, and the AWS calls it makes are made in the function's own name. Once `ending`, the
  * handler reads that no time remains.
  */
 export async function invoke<Event>(
   name: ApiFunction | QueueFunction,
   handler: Handler<Event>,
-  event: Event,
+  event: string,
   requestId: string,
   timeoutMilliseconds: number = LIMITS.gatewayTimeoutMilliseconds,
   ending?: AbortSignal,
 ): Promise<Invocation> {
-  const payload = JSON.stringify(event);
-  if (Buffer.byteLength(payload) > LIMITS.lambdaPayloadBytes) return { outcome: 'too-large' };
+  if (Buffer.byteLength(event) > LIMITS.lambdaPayloadBytes) return { outcome: 'too-large' };
+  // Read here and not where the handler is called: a text of megabytes is not held for as long as that takes.
+  const read = JSON.parse(event) as Event;
   const deadline = Date.now() + timeoutMilliseconds;
   const context = contextOf(name, requestId, () =>
     ending?.aborted === true ? 0 : Math.max(0, deadline - Date.now()),
@@ -42,7 +43,7 @@ export async function invoke<Event>(
   });
   const answer = (async (): Promise<Invocation> => {
     try {
-      const result = await runAs(name, () => handler(JSON.parse(payload) as Event, context));
+      const result = await runAs(name, () => handler(read, context));
       const text = JSON.stringify(result) ?? 'null';
       const bytes = Buffer.byteLength(text);
       if (bytes > LIMITS.lambdaPayloadBytes) {

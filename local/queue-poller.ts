@@ -46,8 +46,8 @@ export function startQueuePoller(options: QueuePollerOptions): QueuePoller {
   const lanes = Array.from({ length: options.consumer.maximumConcurrency }, async () => {
     while (!stopping.signal.aborted) {
       try {
-        const messages = await receive(options, stopping.signal);
-        for (const batch of batchesOf(messages)) await deliverBatch(batch, options, stopping.signal);
+        const batches = batchesOf(await receive(options, stopping.signal));
+        for (const batch of batches) await deliverBatch(batch, options, stopping.signal);
       } catch (error) {
         if (stopping.signal.aborted) return;
         options.onFailure(error);
@@ -63,7 +63,21 @@ export function startQueuePoller(options: QueuePollerOptions): QueuePoller {
   };
 }
 
-async function receive(options: QueuePollerOptions, signal: AbortSignal): Promise<Message[]> {
+interface Received {
+  readonly id: string;
+  readonly receiptHandle: string;
+  /** What the function is given of it, as JSON. */
+  readonly record: string;
+}
+
+/** Messages of one invocation. */
+interface Batch {
+  readonly messages: { readonly id: string; readonly receiptHandle: string }[];
+  /** The JSON of each message's record, for the event; taken out once that is made, since texts are up to a megabyte. */
+  readonly records: string[];
+}
+
+async function receive(options: QueuePollerOptions, signal: AbortSignal): Promise<Received[]> {
   const { Messages } = await runAs(options.consumer.function, () =>
     options.sqs.send(
       new ReceiveMessageCommand({
@@ -76,38 +90,39 @@ async function receive(options: QueuePollerOptions, signal: AbortSignal): Promis
       { abortSignal: signal },
     ),
   );
-  return Messages ?? [];
+  return (Messages ?? []).map((message) => ({
+    id: message.MessageId ?? '',
+    receiptHandle: message.ReceiptHandle ?? '',
+    record: JSON.stringify(recordOf(message, options.queueUrl)),
+  }));
 }
 
 /** Lambda never gives a function more than its payload limit, however many messages a batch may have. */
-function batchesOf(messages: readonly Message[]): Message[][] {
-  const batches: Message[][] = [];
+function batchesOf(received: readonly Received[]): Batch[] {
+  const batches: Batch[] = [];
   let bytes = Number.POSITIVE_INFINITY;
-  for (const message of messages) {
-    const size = Buffer.byteLength(JSON.stringify(message.Body ?? '')) + 2_048;
+  for (const { id, receiptHandle, record } of received) {
+    const size = Buffer.byteLength(record);
     if (bytes + size > PAYLOAD_ROOM_BYTES) {
-      batches.push([]);
+      batches.push({ messages: [], records: [] });
       bytes = 0;
     }
     bytes += size;
-    batches.at(-1)?.push(message);
+    batches.at(-1)?.messages.push({ id, receiptHandle });
+    batches.at(-1)?.records.push(record);
   }
   return batches;
 }
 
-async function deliverBatch(
-  messages: readonly Message[],
-  options: QueuePollerOptions,
-  ending: AbortSignal,
-): Promise<void> {
+async function deliverBatch(batch: Batch, options: QueuePollerOptions, ending: AbortSignal): Promise<void> {
   const { consumer, queueUrl, sqs } = options;
-  const event: SQSEvent = { Records: messages.map((message) => recordOf(message, queueUrl)) };
+  const { messages, records } = batch;
   const timeoutMilliseconds = (options.timeoutSeconds ?? consumer.timeoutSeconds) * 1_000;
-  const requestId = messages[0]?.MessageId ?? '';
+  const requestId = messages[0]?.id ?? '';
   const invocation = await invoke(
     consumer.function,
     options.handler,
-    event,
+    `{"Records":[${records.splice(0).join(',')}]}`,
     requestId,
     timeoutMilliseconds,
     ending,
@@ -117,8 +132,8 @@ async function deliverBatch(
     return;
   }
   const failed = failedIds(invocation.result);
-  const done = messages.filter((message) => !failed.has(message.MessageId ?? ''));
-  if (failed.size > 0 && [...failed].some((id) => !messages.some((message) => message.MessageId === id))) {
+  const done = messages.filter(({ id }) => !failed.has(id));
+  if (failed.size > 0 && [...failed].some((id) => !messages.some((message) => message.id === id))) {
     options.onFailure(new Error('the function named a message that it was not given'));
     return;
   }
@@ -127,7 +142,10 @@ async function deliverBatch(
     sqs.send(
       new DeleteMessageBatchCommand({
         QueueUrl: queueUrl,
-        Entries: done.map((message, index) => ({ Id: String(index), ReceiptHandle: message.ReceiptHandle })),
+        Entries: done.map(({ receiptHandle }, index) => ({
+          Id: String(index),
+          ReceiptHandle: receiptHandle,
+        })),
       }),
     ),
   );

@@ -40,6 +40,8 @@ export interface Sink {
   readonly url: string;
   /** What it received since the last call. */
   stats(): Promise<SinkStats>;
+  /** The same, without beginning anew. */
+  look(): Promise<SinkStats>;
   stop(): void;
 }
 
@@ -53,6 +55,7 @@ export async function startSink(program: string, latency: string): Promise<Sink>
   });
   return {
     url: `http://${address}/records`,
+    look: async () => (await fetch(`http://${address}/stats?keep`)).json() as Promise<SinkStats>,
     stats: async () => (await fetch(`http://${address}/stats`)).json() as Promise<SinkStats>,
     stop: () => child.kill(),
   };

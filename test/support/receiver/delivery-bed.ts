@@ -1,6 +1,7 @@
 import type { DeliveryMetrics } from '../../../core/delivery-metrics.ts';
 import { startLeashed } from '../../../local/leash.ts';
 import { startQueueFunctions } from '../../../local/queue-functions.ts';
+import { QUEUE_FUNCTIONS_COMMAND } from '../../../local/worker-processes.ts';
 import { addCollected } from '../../../store/delivery-counters.ts';
 import { sendDelivery } from '../../../store/delivery-queue.ts';
 import { RecordPort } from '../../../worker/delivery/record-port.ts';
@@ -43,7 +44,7 @@ export async function startDeliveryBed(options: DeliveryBedOptions): Promise<Del
     });
   }
   function senderProcess() {
-    const child = startLeashed([process.execPath, 'local/queue-functions.ts'], {
+    const child = startLeashed(QUEUE_FUNCTIONS_COMMAND, {
       environment: { ...process.env, ...options.environment },
       graceSeconds: 5,
       output: 'pipe',

@@ -1,7 +1,7 @@
 // The two ends that the webhook bench measures with: a sink that counts and digests what it receives, and a client on
 // Go's net/http, as a Go program would post records one by one.
 //
-//	http sink -listen 127.0.0.1:9000 [-latency 1ms]     GET /stats answers and resets
+//	http sink -listen 127.0.0.1:9000 [-latency 1ms]     GET /stats answers and resets, GET /stats?keep answers
 //	http client -url http://… -requests 100000 -connections 32 -body file
 package main
 

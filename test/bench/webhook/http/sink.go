@@ -157,6 +157,11 @@ func (r *receiver) take(from *connection, arrived []byte) int {
 	}
 	if bytes.HasPrefix(head, []byte("GET /stats ")) {
 		r.write(from, r.stats())
+		r.requests, r.length, r.digest = 0, 0, 0
+		return size
+	}
+	if bytes.HasPrefix(head, []byte("GET /stats?keep ")) {
+		r.write(from, r.stats())
 		return size
 	}
 	now := time.Now()
@@ -223,7 +228,6 @@ func (r *receiver) noContent(now time.Time) []byte {
 func (r *receiver) stats() []byte {
 	body := fmt.Sprintf(`{"requests":%d,"bytes":%d,"digest":"%016x","seconds":%g}`,
 		r.requests, r.length, r.digest, r.last.Sub(r.first).Seconds())
-	r.requests, r.length, r.digest = 0, 0, 0
 	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
