@@ -26,8 +26,8 @@ export interface Wave {
 }
 
 export interface ConnectionOwner {
-  /** The connection can take another request. */
-  free(connection: Connection): void;
+  /** The connection can take another request; `now`: of `performance`, in ms. */
+  free(connection: Connection, now: number): void;
   gone(connection: Connection): void;
 }
 
@@ -126,33 +126,29 @@ export class Connection {
   }
 
   private write(socket: Socket, body: Uint8Array | undefined): void {
-    const { head } = this;
     if (body === undefined) {
-      socket.write(Buffer.concat([head, LINE_END]));
+      socket.write(Buffer.concat([this.head, LINE_END]));
       return;
     }
-    const length = `Content-Length: ${body.length}\r\n\r\n`;
-    if (body.length > ONE_WRITE_LIMIT_BYTES) {
-      socket.cork();
-      socket.write(Buffer.concat([head, Buffer.from(length, 'latin1')]));
-      socket.write(body);
-      socket.uncork();
+    const { length } = body;
+    const before = this.head.length + LENGTH_FIELD.length;
+    // Nothing of an earlier request is still to be written, so that the kept buffer is nobody's.
+    const isKept = before + LENGTH_LIMIT + length <= KEPT_BUFFER_BYTES && socket.writableLength === 0;
+    if (isKept) this.kept ??= requestBuffer(this.head, KEPT_BUFFER_BYTES);
+    const isWhole = length <= ONE_WRITE_LIMIT_BYTES;
+    const bytes = isKept
+      ? (this.kept as Buffer)
+      : requestBuffer(this.head, before + LENGTH_LIMIT + (isWhole ? length : 0));
+    const start = writeLength(bytes, before, length);
+    if (isWhole) {
+      bytes.set(body, start);
+      socket.write(bytes.subarray(0, start + length));
       return;
     }
-    const start = head.length + length.length;
-    const end = start + body.length;
-    let bytes: Buffer;
-    if (end <= KEPT_BUFFER_BYTES && socket.writableLength === 0) {
-      // Nothing of an earlier request is still to be written, so that the buffer is nobody's.
-      this.kept ??= keptBuffer(head);
-      bytes = this.kept;
-    } else {
-      bytes = Buffer.allocUnsafe(end);
-      head.copy(bytes);
-    }
-    bytes.write(length, head.length, 'latin1');
-    bytes.set(body, start);
-    socket.write(end === bytes.length ? bytes : bytes.subarray(0, end));
+    socket.cork();
+    socket.write(bytes.subarray(0, start));
+    socket.write(body);
+    socket.uncork();
   }
 
   private take(bytes: string): void {
@@ -167,7 +163,8 @@ export class Connection {
     }
     const { head } = this.reader;
     if (head === undefined) return;
-    this.settle({ status: head.status, ...this.spent() });
+    const now = performance.now();
+    this.settle({ status: head.status, milliseconds: now - this.startedAt });
     if (progress !== 'complete') {
       // The outcome stands; the rest of the body has the request's own time to arrive in.
       this.bodyTimer ??= setTimeout(
@@ -189,9 +186,9 @@ export class Connection {
       IDLE_LIMIT_MILLISECONDS,
       (head.keepAliveSeconds ?? Number.POSITIVE_INFINITY) * 1_000 - 1_000,
     );
-    this.usableUntil = performance.now() + idle;
+    this.usableUntil = now + idle;
     if (idle <= 0) this.destroy('the receiver keeps no idle connection');
-    else this.owner.free(this);
+    else this.owner.free(this, now);
   }
 
   private settle(attempt: Attempt): void {
@@ -208,11 +205,33 @@ export class Connection {
 }
 
 const LINE_END = Buffer.from('\r\n');
+const LENGTH_FIELD = Buffer.from('Content-Length: ');
+/** Digits of the longest length, and the two line ends after them. */
+const LENGTH_LIMIT = 20;
 
-function keptBuffer(head: Buffer): Buffer {
-  const kept = Buffer.allocUnsafeSlow(KEPT_BUFFER_BYTES);
-  head.copy(kept);
-  return kept;
+/** A buffer that begins with the head and the name of the Content-Length. */
+function requestBuffer(head: Buffer, bytes: number): Buffer {
+  const buffer = Buffer.allocUnsafeSlow(bytes);
+  head.copy(buffer);
+  LENGTH_FIELD.copy(buffer, head.length);
+  return buffer;
+}
+
+/** Writes a length in digits and two line ends; returns where the body begins. A text for it would cost as much as the body. */
+function writeLength(bytes: Buffer, at: number, length: number): number {
+  let digits = 1;
+  for (let rest = length; rest >= 10; rest = Math.floor(rest / 10)) digits += 1;
+  let rest = length;
+  for (let place = at + digits - 1; place >= at; place -= 1) {
+    bytes[place] = 0x30 + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+  const end = at + digits;
+  bytes[end] = 0x0d;
+  bytes[end + 1] = 0x0a;
+  bytes[end + 2] = 0x0d;
+  bytes[end + 3] = 0x0a;
+  return end + 4;
 }
 
 /** The first line and the fields of every request of a template, but for the Content-Length and the line that ends them. */

@@ -39,8 +39,8 @@ export class WebhookPool {
     this.options = options;
     this.head = requestHead(template);
     this.owner = {
-      free: (connection) => {
-        if (this.give(connection)) return;
+      free: (connection, now) => {
+        if (this.give(connection, now)) return;
         if (this.isRetired) connection.destroy('no longer needed');
         else this.idle.push(connection);
       },
@@ -58,7 +58,7 @@ export class WebhookPool {
     if (wave.requests === 0) return;
     this.waves.push(wave);
     for (let idle = this.takeIdle(); idle !== undefined; idle = this.takeIdle()) {
-      if (this.give(idle)) continue;
+      if (this.give(idle, performance.now())) continue;
       this.idle.push(idle);
       return;
     }
@@ -95,15 +95,15 @@ export class WebhookPool {
       if (wave === undefined) return;
       const connection = new Connection(this.template, this.head, this.options, this.owner);
       this.open.add(connection);
-      this.start(connection, wave);
+      this.start(connection, wave, performance.now());
     }
   }
 
   /** Gives the request whose turn it is to a connection; false when there is none. */
-  private give(connection: Connection): boolean {
+  private give(connection: Connection, now: number): boolean {
     const wave = this.waveToStart();
     if (wave === undefined) return false;
-    this.start(connection, wave);
+    this.start(connection, wave, now);
     return true;
   }
 
@@ -119,7 +119,7 @@ export class WebhookPool {
     }
   }
 
-  private start(connection: Connection, wave: Wave): void {
+  private start(connection: Connection, wave: Wave, now: number): void {
     const index = this.next;
     this.next += 1;
     if (this.next === wave.requests) {
@@ -127,7 +127,7 @@ export class WebhookPool {
       this.next = 0;
     }
     if (this.timer === undefined) this.arm(this.template.timeoutMilliseconds);
-    connection.run(wave, index, performance.now());
+    connection.run(wave, index, now);
   }
 
   /** One timer for all: it is set again to the oldest request that it finds, since all have the same time. */
