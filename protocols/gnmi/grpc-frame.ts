@@ -29,7 +29,7 @@ export class FrameReader {
   #partial = new Uint8Array(0);
   #partialView = new DataView(this.#partial.buffer);
   #partialLength = 0;
-  /** What the last chunk lay in, whole: chunks that came by one read from the socket lie in one buffer. */
+  /** What the last chunk lay in: reads from a socket lie in the same buffer one after the other. */
   #received: Uint8Array = this.#partial;
   #receivedView: DataView = this.#partialView;
 
@@ -43,47 +43,35 @@ export class FrameReader {
     return this.#partialLength > 0;
   }
 
-  /** Takes the next bytes. After an error the stream is of no more use. */
-  push(chunk: Uint8Array): FrameError | undefined {
-    let at = 0;
+  /** Takes the next bytes: those of `bytes` from `start` to `end`. After an error the stream is of no more use. */
+  push(bytes: Uint8Array, start = 0, end = bytes.length): FrameError | undefined {
+    let at = start;
     if (this.#partialLength > 0) {
-      at = this.#fill(chunk, 0, FRAME_HEADER_BYTES);
+      at = this.#fill(bytes, at, end, FRAME_HEADER_BYTES);
       if (this.#partialLength < FRAME_HEADER_BYTES) return undefined;
       const error = this.#check(this.#partial, 0);
       if (error !== undefined) return error;
       const whole = FRAME_HEADER_BYTES + lengthAt(this.#partial, 0);
-      at = this.#fill(chunk, at, whole);
+      at = this.#fill(bytes, at, end, whole);
       if (this.#partialLength < whole) return undefined;
       this.#partialLength = 0;
       this.#onMessage(this.#partial, this.#partialView, FRAME_HEADER_BYTES, whole);
       if (this.#partial.length > KEPT_BYTES) this.#makeRoom(0);
     }
-    if (chunk.length - at < FRAME_HEADER_BYTES) {
-      this.#fill(chunk, at, FRAME_HEADER_BYTES);
-      return undefined;
+    if (bytes !== this.#received) {
+      this.#received = bytes;
+      this.#receivedView = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     }
-    const bytes = this.#bufferOf(chunk);
-    const chunkEnd = chunk.byteOffset + chunk.length;
-    at += chunk.byteOffset;
-    while (chunkEnd - at >= FRAME_HEADER_BYTES) {
+    while (end - at >= FRAME_HEADER_BYTES) {
       const error = this.#check(bytes, at);
       if (error !== undefined) return error;
-      const end = at + FRAME_HEADER_BYTES + lengthAt(bytes, at);
-      if (end > chunkEnd) break;
-      this.#onMessage(bytes, this.#receivedView, at + FRAME_HEADER_BYTES, end);
-      at = end;
+      const next = at + FRAME_HEADER_BYTES + lengthAt(bytes, at);
+      if (next > end) break;
+      this.#onMessage(bytes, this.#receivedView, at + FRAME_HEADER_BYTES, next);
+      at = next;
     }
-    if (at < chunkEnd) this.#fill(chunk, at - chunk.byteOffset, FRAME_HEADER_BYTES + this.#maximumBytes);
+    if (at < end) this.#fill(bytes, at, end, FRAME_HEADER_BYTES + this.#maximumBytes);
     return undefined;
-  }
-
-  /** Small messages come a chunk each: a view of every chunk would be one of every message. */
-  #bufferOf({ buffer }: Uint8Array): Uint8Array {
-    if (buffer !== this.#received.buffer) {
-      this.#received = new Uint8Array(buffer);
-      this.#receivedView = new DataView(buffer);
-    }
-    return this.#received;
   }
 
   #makeRoom(length: number): void {
@@ -98,16 +86,16 @@ export class FrameReader {
     return length > this.#maximumBytes ? { code: 'too-large', bytes: length } : undefined;
   }
 
-  /** Copies from `chunk` until `wanted` bytes are there; room grows with what came, not with what was promised. */
-  #fill(chunk: Uint8Array, at: number, wanted: number): number {
-    const taken = Math.max(0, Math.min(wanted - this.#partialLength, chunk.length - at));
+  /** Copies from `bytes` until `wanted` bytes are there; room grows with what came, not with what was promised. */
+  #fill(bytes: Uint8Array, at: number, end: number, wanted: number): number {
+    const taken = Math.max(0, Math.min(wanted - this.#partialLength, end - at));
     const needed = this.#partialLength + taken;
     if (needed > this.#partial.length) {
       const before = this.#partial;
       this.#makeRoom(Math.max(needed, Math.min(wanted, before.length * 2)));
       this.#partial.set(before.subarray(0, this.#partialLength));
     }
-    this.#partial.set(chunk.subarray(at, at + taken), this.#partialLength);
+    this.#partial.set(bytes.subarray(at, at + taken), this.#partialLength);
     this.#partialLength = needed;
     return at + taken;
   }

@@ -13,8 +13,9 @@ import {
 import { type NotificationSink, SubscribeResponseDecoder } from '../../protocols/gnmi/subscribe-response.ts';
 import { Allowance } from './allowance.ts';
 import { Backoff } from './backoff.ts';
-import { type Channel, openChannel, type Rpc, type RpcEnd } from './channel.ts';
+import { type Channel, openChannel } from './channel.ts';
 import type { DialGuard, GnmiEndpoint } from './endpoint.ts';
+import type { Rpc, RpcEnd } from './grpc-call.ts';
 
 /** A group with what takes its data. */
 export interface WantedStream {

@@ -1,7 +1,7 @@
 /** From a device's address to an open socket, TLS included; every way in which that fails has its code. */
 
 import { promises as dns } from 'node:dns';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net';
 import {
   type ConnectionOptions,
   checkServerIdentity,
@@ -33,11 +33,15 @@ export type DialGuard = (address: string) => string | undefined;
 
 export type OpenedSocket = { readonly socket: Socket } | { readonly fault: GnmiFault };
 
-/** Resolves, asks the guard, connects and shakes hands, all within the time. Never rejects. */
+/**
+ * Resolves, asks the guard, connects and shakes hands, all within the time. Never rejects.
+ * @param onread as of `net.connect`: where a socket without TLS reads into; one with TLS has `data` events.
+ */
 export async function openSocket(
   endpoint: GnmiEndpoint,
   guard: DialGuard,
   timeoutMilliseconds: number,
+  onread: OnReadOpts,
 ): Promise<OpenedSocket> {
   const deadline = performance.now() + timeoutMilliseconds;
   const addresses = await resolve(endpoint.address, timeoutMilliseconds);
@@ -50,7 +54,7 @@ export async function openSocket(
       continue;
     }
     const left = Math.max(1, deadline - performance.now());
-    const opened = await openTo(address, endpoint, left);
+    const opened = await openTo(address, endpoint, left, onread);
     if ('socket' in opened) return opened;
     last = opened.fault;
     // What one address answers in TLS, another of the same device will answer too.
@@ -79,10 +83,20 @@ async function resolve(address: string, timeoutMilliseconds: number): Promise<st
   }
 }
 
-function openTo(address: string, endpoint: GnmiEndpoint, timeoutMilliseconds: number): Promise<OpenedSocket> {
+function openTo(
+  address: string,
+  endpoint: GnmiEndpoint,
+  timeoutMilliseconds: number,
+  onread: OnReadOpts,
+): Promise<OpenedSocket> {
   return new Promise((done) => {
     const at = `${address} port ${endpoint.port}`;
-    const tcp = connectTcp({ host: address, port: endpoint.port, noDelay: true });
+    const tcp = connectTcp({
+      host: address,
+      port: endpoint.port,
+      noDelay: true,
+      ...(endpoint.tls === 'off' ? { onread } : {}),
+    });
     let shaking: Socket | undefined;
     const timer = setTimeout(() => {
       const what =
