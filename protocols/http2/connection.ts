@@ -67,6 +67,8 @@ export class ClientConnection implements FrameSink {
   #receiveLeft: number;
   #consumed = 0;
   #sendLeft = DEFAULT_WINDOW_BYTES;
+  /** DATA of ours may be answered by a WINDOW_UPDATE of its stream and one of the connection: so many are no flood. */
+  #updatesDue = 0;
   #isReady = false;
   /** The table that the peer keeps for what we write, which never has anything in it; it is told when it shrinks. */
   #encoderTableBytes = DEFAULT_HEADER_TABLE_BYTES;
@@ -290,7 +292,8 @@ export class ClientConnection implements FrameSink {
     this.#current = undefined;
     for (const stream of running) {
       stream.isClosed = true;
-      if (stream.endsBehindHeld) continue;
+      // It has told its end, or will behind what is held.
+      if (stream.isRemoteEnded) continue;
       stream.dropHeld();
       stream.events.onReset({ code: ErrorCode.cancel, reason: 'connection', detail });
     }
@@ -441,7 +444,7 @@ export class ClientConnection implements FrameSink {
       if (this.#sendLeft > LARGEST_WINDOW_BYTES)
         return this.#fail(ErrorCode.flowControlError, 'a window that is too large');
       for (const stream of this.#streams.values()) this.#sendUnsent(stream);
-      return this.#countFlood('WINDOW_UPDATE');
+      return this.#countUpdate();
     }
     if (!this.#wasOpened(streamId))
       return this.#fail(
@@ -457,7 +460,13 @@ export class ClientConnection implements FrameSink {
         return this.#malformed(stream, ErrorCode.flowControlError, 'a window that is too large');
       this.#sendUnsent(stream);
     }
-    return this.#countFlood('WINDOW_UPDATE');
+    return this.#countUpdate();
+  }
+
+  #countUpdate(): boolean {
+    if (this.#updatesDue === 0) return this.#countFlood('WINDOW_UPDATE');
+    this.#updatesDue -= 1;
+    return !this.#isOver;
   }
 
   #resetByPeer(streamId: number, code: number): boolean {
@@ -542,6 +551,7 @@ export class ClientConnection implements FrameSink {
       if (most <= 0 && bytes.length > 0) return;
       stream.sendLeft -= most;
       this.#sendLeft -= most;
+      this.#updatesDue += 2;
       if (most < bytes.length) stream.unsent[0] = bytes.subarray(most);
       else stream.unsent.shift();
       const endsStream = stream.endsBehind && stream.unsent.length === 0;
