@@ -14,6 +14,7 @@ const ROOMS: Record<string, { rooms: readonly string[]; packages: readonly RegEx
   contract: { rooms: [], packages: [], pure: true },
   'protocols/bgp': { rooms: [], packages: [], pure: true },
   'protocols/gnmi': { rooms: [], packages: [/^@bufbuild\/protobuf(\/|$)/], pure: true },
+  'protocols/http2': { rooms: [], packages: [], pure: true },
   'protocols/snmp': { rooms: [], packages: [/^node:crypto$/], pure: true },
   core: {
     rooms: ['protocols/bgp', 'protocols/gnmi', 'protocols/snmp', 'contract'],
@@ -31,11 +32,16 @@ const ROOMS: Record<string, { rooms: readonly string[]; packages: readonly RegEx
     pure: false,
   },
   worker: {
-    rooms: ['store', 'core', 'protocols/bgp', 'protocols/gnmi', 'protocols/snmp', 'contract'],
-    packages: [
-      /^node:(net|dgram|http2|tls|dns|os|fs|crypto|zlib|timers|perf_hooks|process|util)(\/|$)/,
-      /^koffi$/,
+    rooms: [
+      'store',
+      'core',
+      'protocols/bgp',
+      'protocols/gnmi',
+      'protocols/http2',
+      'protocols/snmp',
+      'contract',
     ],
+    packages: [/^node:(net|dgram|tls|dns|os|fs|crypto|zlib|timers|perf_hooks|process|util)(\/|$)/, /^koffi$/],
     pure: false,
   },
   infra: {

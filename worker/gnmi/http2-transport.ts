@@ -16,7 +16,7 @@ export interface TransportEvents extends ConnectionEvents {
 }
 
 /** All connections read into the same: what one has read is dealt with before the next is read. */
-const READ_BUFFER = new Uint8Array(65_536);
+const READ_BUFFER = new Uint8Array(131_072);
 /** A peer that does not read what it asks for (PINGs answered) is not listened to for ever. */
 const MOST_UNSENT_BYTES = 4 * 1024 * 1024;
 
@@ -122,10 +122,11 @@ export class Http2Transport {
   #flush(): void {
     const socket = this.#socket;
     if (socket === undefined || this.#isGone) return;
+    // Behind the last request that a peer who goes away lets end; it is told, too (RFC 9113 §6.8).
+    if (this.#connection.isDrained) this.#connection.close();
     const output = this.#connection.takeOutput();
     if (output !== undefined && socket.writable) socket.write(output);
-    if (this.#connection.isOver || this.#connection.isDrained || socket.writableLength > MOST_UNSENT_BYTES)
-      socket.destroy();
+    if (this.#connection.isOver || socket.writableLength > MOST_UNSENT_BYTES) socket.destroy();
   }
 
   #closed(): void {

@@ -157,6 +157,9 @@ async function againstCacheTarget(
     });
     await check('cache: frozen (SIGSTOP), a test ends in time and says so', async () => {
       target.process.kill('SIGSTOP');
+      // The signal takes effect later, and a target that still finishes TLS is not frozen yet.
+      const { pid } = target.process;
+      await until(() => /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')), 'the target to stand still');
       const { fault, explanation } = await ask({}, 1_500);
       target.process.kill('SIGCONT');
       equal(fault?.code, 'timeout');

@@ -1,21 +1,48 @@
+import type { Socket } from 'node:net';
 import { toBinary } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, it } from 'vitest';
 import { decodeSubscribeResponse } from '../../../protocols/gnmi/notification.ts';
 import { SubscribeResponseSchema } from '../../../protocols/gnmi/schema.ts';
 import { encodeSubscribeRequest, groupSubscriptions } from '../../../protocols/gnmi/subscribe.ts';
+import { ErrorCode, FrameType, FrameWriter } from '../../../protocols/http2/frame.ts';
 import { type Channel, type ChannelOptions, openChannel } from '../../../worker/gnmi/channel.ts';
 import type { RpcEnd } from '../../../worker/gnmi/grpc-call.ts';
 import { responseOf } from '../../protocols/gnmi/full-decoder.ts';
 import { readCaptures } from '../../support/gnmi-captures.ts';
+import { makeCertificates } from '../../support/gnmi-target/certificates.ts';
 import { allowAll, endpointOf } from '../../support/gnmi-target/endpoint.ts';
 import { addInterfaces } from '../../support/gnmi-target/interfaces.ts';
 import { GnmiTarget, type TargetOptions } from '../../support/gnmi-target/target.ts';
+import { startTcpStub } from '../../support/gnmi-target/tcp-stub.ts';
 import { pathOf } from '../../support/gnmi-target/tree.ts';
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
+
+/** A server by hand: what it says first, and what it says when a request has come. */
+async function openTo(first: Uint8Array, then: (socket: Socket) => void = () => undefined) {
+  const stub = await startTcpStub((socket) => {
+    socket.write(first);
+    let received = '';
+    socket.on('data', (chunk) => {
+      const hasAsked = received.includes('/gnmi.gNMI/');
+      received += chunk.toString('latin1');
+      if (!hasAsked && received.includes('/gnmi.gNMI/')) then(socket);
+    });
+  });
+  stops.push(stub.stop);
+  const opened = await openChannel(endpointOf(stub.port), { guard: allowAll, connectMilliseconds: 2_000 });
+  if ('channel' in opened) stops.push(() => opened.channel.close());
+  return opened;
+}
+
+function framesOf(write: (writer: FrameWriter) => void): Uint8Array {
+  const writer = new FrameWriter();
+  write(writer);
+  return writer.take() ?? new Uint8Array(0);
+}
 
 async function connect(options: TargetOptions = {}, channelOptions: Partial<ChannelOptions> = {}) {
   const target = await GnmiTarget.start(options);
@@ -201,6 +228,101 @@ describe('a channel', () => {
       code: 'unreachable',
       detail: expect.stringContaining('calm'),
     });
+  });
+
+  it('closes its connection behind the last RPC after a GOAWAY', async () => {
+    const { target, channel } = await connect();
+    let seen = 0;
+    const { rpc } = subscribe(channel, 'stream', () => {
+      seen += 1;
+    });
+    await until(() => seen === 4);
+    target.goAway(0);
+    await until(() => !channel.isUsable);
+    const gone = new Promise<void>((done) => {
+      channel.onClose = done;
+    });
+    rpc.cancel();
+    await gone;
+    await until(() => target.connections === 0);
+  });
+
+  it('carries what a stream has over TLS, and stops it by its window there too', async () => {
+    const { ca, server } = makeCertificates();
+    const target = await GnmiTarget.start({ tls: server, habits: { garbage: 'endless' } });
+    stops.push(() => target.stop());
+    addInterfaces(target.tree, 3);
+    const endpoint = endpointOf(target.port, { tls: 'verify', ca });
+    const opened = await openChannel(endpoint, { guard: allowAll, connectMilliseconds: 5_000 });
+    if ('fault' in opened) throw new Error(opened.fault.detail);
+    stops.push(() => opened.channel.close());
+    let received = 0;
+    const { rpc } = subscribe(opened.channel, 'stream', (bytes) => {
+      received += bytes.length;
+    });
+    await until(() => received > 4 * 1024 * 1024);
+    rpc.pause();
+    const paused = received;
+    for (let turn = 0; turn < 2_000; turn += 1) await new Promise((done) => setImmediate(done));
+    expect(received - paused).toBeLessThanOrEqual(1024 * 1024);
+    rpc.resume();
+    await until(() => received > paused + 2 * 1024 * 1024);
+    rpc.cancel();
+  });
+
+  it('sends no request whose password cannot be in a header', async () => {
+    const target = await GnmiTarget.start();
+    stops.push(() => target.stop());
+    const endpoint = endpointOf(target.port, { username: 'admin', password: 'läß\u2020' });
+    const opened = await openChannel(endpoint, { guard: allowAll, connectMilliseconds: 2_000 });
+    if ('fault' in opened) throw new Error(opened.fault.detail);
+    stops.push(() => opened.channel.close());
+    const { ended } = subscribe(opened.channel, 'once', () => undefined);
+    expect((await ended).fault).toEqual({
+      code: 'authentication',
+      detail: 'user name or password cannot be sent in a header',
+    });
+    expect(opened.channel.running).toBe(0);
+    expect(target.log.filter(({ event }) => event === 'rpc')).toEqual([]);
+  });
+
+  it('says that what answers does not speak HTTP/2', async () => {
+    const opened = await openTo(Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    expect(opened).toMatchObject({
+      fault: {
+        code: 'protocol-error',
+        detail: expect.stringMatching(/does not speak HTTP\/2: .*SETTINGS; does it want TLS\?$/),
+      },
+    });
+  });
+
+  it.each([
+    ['unreachable', ErrorCode.refusedStream, 'takes no more streams (RST_STREAM REFUSED_STREAM)'],
+    ['unreachable', ErrorCode.cancel, 'cancelled the RPC'],
+    ['protocol-error', ErrorCode.internalError, 'without a status (RST_STREAM INTERNAL_ERROR)'],
+  ])('is %s for RST_STREAM %i', async (code, reset, detail) => {
+    const opened = await openTo(
+      framesOf((writer) => writer.settings([])),
+      (socket) => socket.write(framesOf((writer) => writer.resetStream(1, reset))),
+    );
+    if ('fault' in opened) throw new Error(opened.fault.detail);
+    const { ended } = subscribe(opened.channel, 'stream', () => undefined);
+    expect((await ended).fault).toMatchObject({ code, detail: expect.stringContaining(detail) });
+    expect(opened.channel.isUsable).toBe(true);
+  });
+
+  it('ends the connection, and says why, when what comes later is no HTTP/2', async () => {
+    const opened = await openTo(
+      framesOf((writer) => writer.settings([])),
+      (socket) => socket.write(framesOf((writer) => writer.frame(FrameType.data, 0, 0, Uint8Array.of(1)))),
+    );
+    if ('fault' in opened) throw new Error(opened.fault.detail);
+    const { ended } = subscribe(opened.channel, 'stream', () => undefined);
+    expect((await ended).fault).toMatchObject({
+      code: 'protocol-error',
+      detail: expect.stringContaining('PROTOCOL_ERROR: DATA on stream 0'),
+    });
+    expect(opened.channel.isUsable).toBe(false);
   });
 
   it('gives up a target that answers no PING', async () => {
