@@ -170,6 +170,6 @@ export class Http2FrameReader {
     }
     const skipped = Math.min(this.#paddingLeft, end - at);
     this.#paddingLeft -= skipped;
-    return this.#paddingLeft > 0 ? -1 : at + skipped;
+    return at + skipped;
   }
 }
