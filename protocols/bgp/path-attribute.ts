@@ -283,6 +283,23 @@ export function attributeRule(code: number): KnownRule | undefined {
   return RULE_BY_CODE[code];
 }
 
+/**
+ * Whether this is ORIGIN, an empty AS_PATH or LOCAL_PREF as nearly every UPDATE has them: sound whatever was agreed on.
+ * For the three `checkAttribute` takes a tenth of all keeping.
+ */
+export function isUsualAttribute(
+  code: number,
+  flags: number,
+  octets: Uint8Array,
+  start: number,
+  end: number,
+): boolean {
+  if (flags !== WELL_KNOWN) return false;
+  if (code === PATH_ATTRIBUTE.origin) return end - start === 1 && (octets[start] as number) <= 2;
+  if (code === PATH_ATTRIBUTE.asPath) return start === end;
+  return code === PATH_ATTRIBUTE.localPref && end - start === 4;
+}
+
 /** Checks flags and value, `octets[start, end)`, of a known attribute (not MP_REACH_NLRI, MP_UNREACH_NLRI). */
 export function checkAttribute(
   rule: KnownRule,

@@ -9,6 +9,7 @@ import {
   checkAttribute,
   ERROR_ACTIONS,
   type ErrorAction,
+  isUsualAttribute,
   PATH_ATTRIBUTE,
   type UpdateProblem,
   updateError,
@@ -267,6 +268,7 @@ class AttributeScan {
       this.mpUnreach(flags, start, end);
       return;
     }
+    if (isUsualAttribute(code, flags, this.octets, start, end)) return;
     const rule = attributeRule(code);
     if (rule === undefined) {
       if ((flags & ATTRIBUTE_FLAG.optional) === 0) {
