@@ -114,7 +114,7 @@ export class CompactAdjRibIn extends AppliedLog {
     this.#octets.set(nlri);
     if (attribute !== null) this.#octets.set(attribute, nlri.length);
     const fresh = this.#store.bound;
-    const id = known === NONE ? this.#store.add(this.#octets, 0, nlri.length) : known;
+    const id = known === NONE ? this.#store.add(this.#octets) : known;
     if (known === NONE) this.#size += 1;
     if (known === NONE && id !== fresh) this.#hasReusedIds = true;
     const [start, stop] = attribute === null ? [NONE, NONE] : [nlri.length, end];

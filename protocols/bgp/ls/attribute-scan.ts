@@ -3,6 +3,7 @@
  * sub-TLVs such that each ends within what holds it? RFC 9552 §8.2.2. Reads no values. What `decodeAttribute` asks
  * attribute discard for is exactly what this refuses.
  */
+import { viewOf } from './octet-words.ts';
 import { DEEPEST } from './tlv.ts';
 import { SEGMENT_TYPES } from './tlv-policy-parts.ts';
 
@@ -50,12 +51,14 @@ function areTlvsFramed(
   within: number,
   depth: number,
 ): boolean {
+  const view = viewOf(bytes);
   let at = start;
   while (at < end) {
     const value = at + 4;
     if (value > end) return false;
-    const code = u16(bytes, at);
-    const next = value + u16(bytes, at + 2);
+    const header = view.getInt32(at);
+    const code = header >>> 16;
+    const next = value + (header & 0xffff);
     if (next > end) return false;
     if (within === ATTRIBUTE && code < BEGIN.length && BEGIN[code] !== 0) {
       if (!areSubTlvsFramed(bytes, code, value, next, depth)) return false;

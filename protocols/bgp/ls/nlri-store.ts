@@ -1,7 +1,6 @@
 /**
- * Where a table's NLRIs stand, with their attributes, under ids. An NLRI is found by its bytes: its node descriptors,
- * which each link and prefix of a node repeats, are interned first, and what is left of it, its own bytes, is hashed
- * together with their ids. See docs/decisions/0052.
+ * Where a table's NLRIs stand, with their attributes, under ids. An NLRI is found by its bytes; its node descriptors,
+ * which each link and prefix of a node repeats, are interned, and what is left of it are its own bytes. See docs/decisions/0052.
  *
  * `find` leaves what it found out in members: the calls behind it are about the same NLRI.
  */
@@ -15,7 +14,7 @@ import {
   PROTOCOL_AND_IDENTIFIER,
   REMOTE_NODE_DESCRIPTORS,
 } from './nlri-scan.ts';
-import { copyOctets, hashOctets, sameOctets } from './octet-words.ts';
+import { copyOctets, hashOfMixed, mixOctets, sameOctets } from './octet-words.ts';
 import { IdPool, InternedBytes, SharedBytes } from './shared-bytes.ts';
 
 /** Where something would begin that is not there. */
@@ -64,11 +63,12 @@ export class NlriStore {
   /** The copy of the attribute that an earlier NLRI of the UPDATE in hand made, held once for those behind it. */
   private shared = NONE;
 
-  /** The NLRI in hand: its flags, its nodes (NONE: not known), its hash if they are. */
+  /** The NLRI in hand: its flags, its hash and those of its nodes, its local node if that was at hand, else NONE. */
   private flags = 0;
+  private hash = 0;
+  private localHash = 0;
+  private remoteHash = 0;
   private localNode = NONE;
-  private remoteNode = NONE;
-  private hash: number | undefined = undefined;
   /** Its own bytes: what stands before the node descriptors, and from here to the end what stands behind. */
   private headEnd = 0;
   private tailStart = 0;
@@ -101,23 +101,27 @@ export class NlriStore {
     );
   }
 
-  /** The id of the NLRI that has just been scanned, `octets[start, end)`, or NONE. */
+  /**
+   * The id of the NLRI that has just been scanned, `octets[start, end)`, or NONE. Its hash is of bytes alone, not of
+   * the ids of its nodes: those would have to be found first, and each step of that search waits for memory.
+   */
   find(octets: Uint8Array, start: number, end: number, safi: LinkStateSafi): number {
     this.takeApart(octets, end, safi);
     const { scan, nodes, flags } = this;
-    this.localNode = NONE;
-    this.remoteNode = NONE;
-    this.hash = undefined;
+    let mixed = this.seed ^ (flags & VPN);
     if (flags & LOCAL_APART) {
-      this.localNode = nodes.find(octets, scan.localStart, scan.localEnd);
-      // Nothing that is kept names a node that is not.
-      if (this.localNode < 0) return NONE;
+      const { localStart, localEnd } = scan;
+      const local = nodes.findRecent(octets, localStart, localEnd);
+      this.localNode = local;
+      this.localHash = local < 0 ? nodes.hashOf(octets, localStart, localEnd) : nodes.hashOfRecent;
+      mixed ^= Math.imul(this.localHash, 0x85ebca6b);
     }
     if (flags & REMOTE_APART) {
-      this.remoteNode = nodes.findOther(octets, scan.remoteStart, scan.remoteEnd);
-      if (this.remoteNode < 0) return NONE;
+      this.remoteHash = nodes.hashOf(octets, scan.remoteStart, scan.remoteEnd);
+      mixed ^= Math.imul(this.remoteHash, 0xc2b2ae35);
     }
-    const hash = this.hashOf(octets, start, end);
+    const head = mixOctets(octets, start, this.headEnd, mixed);
+    const hash = hashOfMixed(mixOctets(octets, this.tailStart, end, head));
     this.hash = hash;
     for (let id = this.index.first(hash); id >= 0; id = this.index.next(hash)) {
       if (this.isInHand(id, octets, start, end)) return id;
@@ -126,25 +130,29 @@ export class NlriStore {
   }
 
   /** Adds the NLRI that `find` did not find. Its attribute is to be set next. */
-  add(octets: Uint8Array, start: number, end: number): number {
-    const { scan, flags } = this;
+  add(octets: Uint8Array): number {
+    const { scan, flags, nodes } = this;
+    let local = NONE;
+    let remote = NONE;
     if (flags & LOCAL_APART) {
-      this.localNode = this.intern(this.localNode, octets, scan.localStart, scan.localEnd);
+      local = this.localNode;
+      if (local >= 0) nodes.hold(local);
+      else {
+        local = this.intern(this.localHash, octets, scan.localStart, scan.localEnd);
+        nodes.makeRecent(local, this.localHash);
+      }
     }
     if (flags & REMOTE_APART) {
-      const { remoteStart, remoteEnd } = scan;
-      // A link from a node to itself: its far end may have become known just now.
-      if (this.remoteNode < 0) this.remoteNode = this.nodes.findOther(octets, remoteStart, remoteEnd);
-      this.remoteNode = this.intern(this.remoteNode, octets, remoteStart, remoteEnd);
+      remote = this.intern(this.remoteHash, octets, scan.remoteStart, scan.remoteEnd);
     }
     const id = this.ids.take();
     const words = this.words.blockOf(id);
     const at = this.words.placeOf(id);
     words[at + FLAGS] = flags;
-    words[at + LOCAL_NODE] = this.localNode + 1;
-    words[at + REMOTE_NODE] = this.remoteNode + 1;
+    words[at + LOCAL_NODE] = local + 1;
+    words[at + REMOTE_NODE] = remote + 1;
     words[at + ATTRIBUTE] = 0;
-    this.index.insert(this.hash ?? this.hashOf(octets, start, end), id);
+    this.index.insert(this.hash, id);
     return id;
   }
 
@@ -203,10 +211,12 @@ export class NlriStore {
   remove(id: number): void {
     const words = this.words.blockOf(id);
     const at = this.words.placeOf(id);
-    this.index.remove(this.hash as number, id);
+    const local = (words[at + LOCAL_NODE] as number) - 1;
+    const remote = (words[at + REMOTE_NODE] as number) - 1;
+    this.index.remove(this.hash, id);
     this.bytes.remove(id);
-    if (this.localNode >= 0) this.nodes.release(this.localNode);
-    if (this.remoteNode >= 0) this.nodes.release(this.remoteNode);
+    if (local >= 0) this.nodes.release(local);
+    if (remote >= 0) this.nodes.release(remote);
     const attribute = words[at + ATTRIBUTE] as number;
     if (attribute !== 0 && attribute !== BEHIND) this.attributes.release(attribute - 1);
     words[at + FLAGS] = FREE;
@@ -294,17 +304,21 @@ export class NlriStore {
 
   /** Whether an id is that of the NLRI in hand. */
   private isInHand(id: number, octets: Uint8Array, start: number, end: number): boolean {
-    const { headEnd, tailStart } = this;
+    const { headEnd, tailStart, flags, scan } = this;
     const words = this.words.blockOf(id);
     const at = this.words.placeOf(id);
     const headLength = headEnd - start;
-    if (
-      words[at + FLAGS] !== this.flags ||
-      words[at + LOCAL_NODE] !== this.localNode + 1 ||
-      words[at + REMOTE_NODE] !== this.remoteNode + 1 ||
-      words[at + OWN_LENGTH] !== headLength + end - tailStart
-    ) {
-      return false;
+    if (words[at + FLAGS] !== flags || words[at + OWN_LENGTH] !== headLength + end - tailStart) return false;
+    if (flags & LOCAL_APART) {
+      const local = (words[at + LOCAL_NODE] as number) - 1;
+      if (local !== this.localNode) {
+        if (!this.nodes.store.equals(local, octets, scan.localStart, scan.localEnd)) return false;
+        this.nodes.makeRecent(local, this.localHash);
+      }
+    }
+    if (flags & REMOTE_APART) {
+      const remote = (words[at + REMOTE_NODE] as number) - 1;
+      if (!this.nodes.store.equals(remote, octets, scan.remoteStart, scan.remoteEnd)) return false;
     }
     const kept = this.bytes.locate(id);
     const { offset } = this.bytes;
@@ -340,15 +354,10 @@ export class NlriStore {
     this.flags = flags;
   }
 
-  private hashOf(octets: Uint8Array, start: number, end: number): number {
-    const { flags, localNode, remoteNode, headEnd, tailStart } = this;
-    const nodes = Math.imul(localNode + 1, 0x85ebca6b) ^ Math.imul(remoteNode + 1, 0xc2b2ae35);
-    const head = hashOctets(octets, start, headEnd, this.seed ^ nodes ^ (flags & VPN));
-    return hashOctets(octets, tailStart, end, head);
-  }
-
-  private intern(known: number, octets: Uint8Array, start: number, end: number): number {
-    if (known < 0) return this.nodes.add(octets, start, end);
+  /** The id of a node, new or held once more. */
+  private intern(hash: number, octets: Uint8Array, start: number, end: number): number {
+    const known = this.nodes.find(hash, octets, start, end);
+    if (known < 0) return this.nodes.add(hash, octets, start, end);
     this.nodes.hold(known);
     return known;
   }

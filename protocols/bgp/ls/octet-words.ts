@@ -1,7 +1,7 @@
 /**
- * Copying, comparing and hashing runs of octets four at a time, in the order of most processors, through a DataView: runs here are of 10 to 200 octets,
- * where a loop over octets takes three times as long (400 ns against 130 for an UPDATE's NLRI and attribute), and a
- * view for `set` or a compare costs more than the work itself.
+ * Copying, comparing and hashing runs of octets four at a time, in the order of most processors, through a DataView:
+ * runs here are of 10 to 200 octets, where a loop over octets takes three times as long (400 ns against 130 for an UPDATE's
+ * NLRI and attribute), and a view for `set` or a compare costs more than the work itself.
  */
 
 /** Octets that may be written, and a view of all of them. */
@@ -44,6 +44,13 @@ export function copyOctets(
   const source = viewOf(from);
   const { bytes, view } = to;
   let index = start;
+  // Four words a turn: 2 % of keeping.
+  for (; index + 16 <= end; index += 16, at += 16) {
+    view.setInt32(at, source.getInt32(index, true), true);
+    view.setInt32(at + 4, source.getInt32(index + 4, true), true);
+    view.setInt32(at + 8, source.getInt32(index + 8, true), true);
+    view.setInt32(at + 12, source.getInt32(index + 12, true), true);
+  }
   for (; index + 4 <= end; index += 4, at += 4) view.setInt32(at, source.getInt32(index, true), true);
   for (; index < end; index += 1, at += 1) bytes[at] = from[index] as number;
 }
@@ -68,8 +75,13 @@ export function sameOctets(
 
 /** A hash, 32 bits and signed, of `bytes[start, end)`. The seed keeps a peer from choosing bytes that collide. */
 export function hashOctets(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  return hashOfMixed(mixOctets(bytes, start, end, seed));
+}
+
+/** Mixes octets into what will be a hash: one of several runs is mixed run by run, and ends with `hashOfMixed`. */
+export function mixOctets(bytes: Uint8Array, start: number, end: number, mixed: number): number {
   const view = viewOf(bytes);
-  let hash = seed ^ (end - start);
+  let hash = mixed ^ (end - start);
   let at = start;
   for (; at + 4 <= end; at += 4) {
     hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1);
@@ -79,7 +91,11 @@ export function hashOctets(bytes: Uint8Array, start: number, end: number, seed: 
     hash = Math.imul(hash ^ (bytes[at] as number), 0x9e3779b1);
     hash ^= hash >>> 15;
   }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return hash;
+}
+
+export function hashOfMixed(mixed: number): number {
+  let hash = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return hash ^ (hash >>> 16);
 }

@@ -62,7 +62,8 @@ export class SharedBytes {
 
 /**
  * Counted references, and equal strings found again: for node descriptors, which every link and prefix repeats.
- * Callers look for a string by `find`, and on -1 `add` it: what is only looked for is not kept.
+ * Callers ask for the hash of a string and look for it by `find`; on -1 they `add` it: what is only looked for is not
+ * kept.
  */
 export class InternedBytes {
   private readonly shared = new SharedBytes();
@@ -70,22 +71,33 @@ export class InternedBytes {
   private readonly seed: number;
   /** The objects of one node come one behind the other: nine of ten look for the descriptors looked for before. */
   private recent = -1;
+  private recentHash = 0;
 
   constructor(seed: number) {
     this.seed = seed;
   }
 
-  /** The id of `bytes[start, end)`, or -1. */
-  find(bytes: Uint8Array, start: number, end: number): number {
-    if (this.recent >= 0 && this.shared.store.equals(this.recent, bytes, start, end)) return this.recent;
-    const id = this.findOther(bytes, start, end);
-    if (id >= 0) this.recent = id;
-    return id;
+  /** The id of `bytes[start, end)` when it is that which was made recent last, else -1. */
+  findRecent(bytes: Uint8Array, start: number, end: number): number {
+    return this.recent >= 0 && this.shared.store.equals(this.recent, bytes, start, end) ? this.recent : -1;
   }
 
-  /** The same for one of which the next is not likely to be the like: the far end of a link. */
-  findOther(bytes: Uint8Array, start: number, end: number): number {
-    const hash = hashOctets(bytes, start, end, this.seed);
+  /** The hash of what `findRecent` finds. */
+  get hashOfRecent(): number {
+    return this.recentHash;
+  }
+
+  makeRecent(id: number, hash: number): void {
+    this.recent = id;
+    this.recentHash = hash;
+  }
+
+  hashOf(bytes: Uint8Array, start: number, end: number): number {
+    return hashOctets(bytes, start, end, this.seed);
+  }
+
+  /** The id of `bytes[start, end)`, whose hash this is, or -1. */
+  find(hash: number, bytes: Uint8Array, start: number, end: number): number {
     for (let id = this.index.first(hash); id >= 0; id = this.index.next(hash)) {
       if (this.shared.store.equals(id, bytes, start, end)) return id;
     }
@@ -93,9 +105,9 @@ export class InternedBytes {
   }
 
   /** A new id for `bytes[start, end)`, which `find` has not found, held once by the caller. */
-  add(bytes: Uint8Array, start: number, end: number): number {
+  add(hash: number, bytes: Uint8Array, start: number, end: number): number {
     const id = this.shared.add(bytes, start, end);
-    this.index.insert(hashOctets(bytes, start, end, this.seed), id);
+    this.index.insert(hash, id);
     return id;
   }
 
@@ -109,7 +121,7 @@ export class InternedBytes {
       return;
     }
     const bytes = this.store.copyOf(id);
-    this.index.remove(hashOctets(bytes, 0, bytes.length, this.seed), id);
+    this.index.remove(this.hashOf(bytes, 0, bytes.length), id);
     this.shared.release(id);
     if (id === this.recent) this.recent = -1;
   }

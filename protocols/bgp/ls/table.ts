@@ -231,7 +231,7 @@ export class LinkStateTable {
           continue;
         }
         action = 'added';
-        id = store.add(octets, nlri, end);
+        id = store.add(octets);
         this.count(store.typeInHand, 1);
       } else if (store.hasAttribute(id, octets, attributeStart, attributeEnd)) {
         action = 'unchanged';
