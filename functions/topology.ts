@@ -201,7 +201,8 @@ function oneOf(kind: ObjectKind): Operation {
       const now = await current(request);
       const id = request.parameters['id'] as string;
       const object = findObject(reader.graph, index, kind, id, query, now);
-      if (object === undefined) throw new Problem('not-found', `there is no ${kind} ${id}`);
+      const what = kind === 'unknown' ? 'object of a type that is unknown,' : kind;
+      if (object === undefined) throw new Problem('not-found', `there is no ${what} ${id}`);
       return answer(object, now);
     },
   };

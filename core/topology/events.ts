@@ -12,6 +12,9 @@ export const OBJECT_ID_PATTERN = '^[nlpscu]\\.[A-Za-z0-9_-]{22}$';
 
 export const EVENT_PARAMETERS = ['limit', 'after', 'since', 'peer', 'id'];
 
+/** Of an event that a peer's log has, or of a conflict, which none has. */
+export const EVENT_ID_PATTERN = '^e\\.([0-9]+\\.[0-9]+\\.[0-9]+|[nlpscu]\\.[A-Za-z0-9_-]{22}\\.[0-9]+)$';
+
 const MOST_EVENTS = 1_000;
 const DEFAULT_EVENTS = 100;
 
@@ -44,9 +47,12 @@ export function parseEventQuery(parameters: URLSearchParams): EventQuery {
   const id = parameters.get('id') ?? undefined;
   if (id !== undefined && !new RegExp(OBJECT_ID_PATTERN).test(id))
     throw new Problem('invalid-query', 'id is the id of an object');
+  const after = parameters.get('after') ?? undefined;
+  if (after !== undefined && !new RegExp(EVENT_ID_PATTERN).test(after))
+    throw new Problem('invalid-query', 'after is the id of an event');
   return {
     limit: Number(limit),
-    after: parameters.get('after') ?? undefined,
+    after,
     since: sinceTime,
     peerId: peer === null ? undefined : Number(peer),
     objectId: id,

@@ -167,7 +167,8 @@ export class PathFinder {
       if (network.isPseudonode(from)) return cost;
       const { bandwidth, groups } = network.described(edge);
       if (minBandwidth !== undefined && !(bandwidth >= minBandwidth)) return UNUSABLE;
-      if (includeAny !== undefined && (groups & includeAny) === 0n) return UNUSABLE;
+      // None at all is no condition: RFC 3209 §4.7.4.
+      if (includeAny !== undefined && includeAny !== 0n && (groups & includeAny) === 0n) return UNUSABLE;
       if (includeAll !== undefined && (groups & includeAll) !== includeAll) return UNUSABLE;
       if (excludeAny !== undefined && (groups & excludeAny) !== 0n) return UNUSABLE;
       return cost;

@@ -1,4 +1,4 @@
-import { OBJECT_ID_PATTERN } from '../../core/topology/events.ts';
+import { EVENT_ID_PATTERN, OBJECT_ID_PATTERN } from '../../core/topology/events.ts';
 import {
   linkAnswer,
   nodeAnswer,
@@ -210,7 +210,10 @@ export const TOPOLOGY_OPERATIONS: OperationDocuments = {
         description: 'At most so many',
         schema: { type: 'integer', minimum: 1, maximum: 1_000, default: 100 },
       },
-      after: { description: 'The id of an event: only older ones', schema: text },
+      after: {
+        description: 'The id of an event: only older ones',
+        schema: { type: 'string', pattern: EVENT_ID_PATTERN },
+      },
       since: { description: 'Only later ones', schema: { type: 'string', format: 'date-time' } },
       peer: {
         description: 'Only what this peer told',

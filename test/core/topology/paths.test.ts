@@ -119,6 +119,16 @@ describe('paths', () => {
     expect(find(from, from).paths).toMatchObject([{ cost: 0, links: [], hops: 0 }]);
   });
 
+  it('are not constrained by a mask of no groups: RFC 3209 §4.7.4', () => {
+    const { find, inDomain } = told('isis', 20, new Random(seed));
+    const [from, to] = [inDomain[3] as Router, inDomain[11] as Router];
+    const { paths } = find(from, to);
+    expect(paths.length).toBeGreaterThan(0);
+    for (const mask of ['includeAny', 'includeAll', 'excludeAny']) {
+      expect(find(from, to, { [mask]: 0n }).paths, mask).toEqual(paths);
+    }
+  });
+
   it('are not asked for with something to avoid that is no id: the answer might be taken for safe', () => {
     const avoid = (value: string) =>
       parsePathQuery(new URLSearchParams({ from: 'a', to: 'b', avoid: value })).avoid;

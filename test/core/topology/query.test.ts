@@ -16,6 +16,21 @@ describe('a question about the topology', () => {
     }
   });
 
+  it('is refused for an identifier that no 64 bits hold, and for a page after what is no event', () => {
+    expect(parseObjectQuery(parameters(`identifier=${2n ** 64n - 1n}`)).identifier).toBe(2n ** 64n - 1n);
+    expect(() => parseObjectQuery(parameters(`identifier=${2n ** 64n}`))).toThrow(
+      'identifier is a 64-bit integer',
+    );
+    for (const after of ['e.1.12.345', `e.n.${'a-_'.repeat(7)}b.1795308324073`]) {
+      expect(parseEventQuery(parameters(`after=${after}`)).after).toBe(after);
+    }
+    for (const wrong of ['junk', 'e.1.2', '']) {
+      expect(() => parseEventQuery(parameters(`after=${wrong}`)), wrong).toThrow(
+        'after is the id of an event',
+      );
+    }
+  });
+
   it('is refused for a node or an object by anything but an id', () => {
     const id = `n.${'a-_'.repeat(7)}b`;
     expect(parseObjectQuery(parameters(`node=${id}`)).node).toBe(id);
