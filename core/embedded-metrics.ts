@@ -1,4 +1,4 @@
-import { METRICS, METRICS_DIMENSIONS, type MetricName } from '../contract/alarms.ts';
+import { METRICS, METRICS_DIMENSIONS, type MetricName } from '../contract/metrics.ts';
 
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>;
 

@@ -1,5 +1,5 @@
-import { METRICS_NAMESPACE } from '../contract/alarms.ts';
 import { ENV } from '../contract/env.ts';
+import { METRICS_NAMESPACE } from '../contract/metrics.ts';
 import { formatEmbeddedMetrics, type MetricValues } from '../core/embedded-metrics.ts';
 
 /**

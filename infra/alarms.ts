@@ -15,7 +15,8 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { ALARMS, type Alarm, METRICS, METRICS_DIMENSIONS, METRICS_NAMESPACE } from '../contract/alarms.ts';
+import { ALARMS, type Alarm } from '../contract/alarms.ts';
+import { METRICS, METRICS_DIMENSIONS, METRICS_NAMESPACE } from '../contract/metrics.ts';
 import type { Queues } from './queues.ts';
 import type { Settings } from './settings.ts';
 

@@ -1,6 +1,7 @@
 /** What an installation costs in a month: calls counted in the local run, times list prices. Pure. */
-import { ALARMS, type Alarm, METRICS, type Metric } from '../contract/alarms.ts';
+import { ALARMS, type Alarm } from '../contract/alarms.ts';
 import { GRANTS } from '../contract/grants.ts';
+import { METRICS, type Metric } from '../contract/metrics.ts';
 import { QUEUES } from '../contract/queues.ts';
 import { SIZES } from '../contract/sizes.ts';
 import { PACKING_MILLISECONDS } from '../worker/delivery/packer.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ALARMS, type Alarm, METRICS, METRICS_DIMENSIONS, METRICS_NAMESPACE } from '../contract/alarms.ts';
+import { ALARMS, type Alarm } from '../contract/alarms.ts';
+import { METRICS, METRICS_DIMENSIONS, METRICS_NAMESPACE } from '../contract/metrics.ts';
 
 const RUNBOOK = readFileSync('docs/runbook.md', 'utf8');
 

@@ -1,5 +1,5 @@
-import { METRICS, METRICS_NAMESPACE, type MetricName } from '../contract/alarms.ts';
 import { ENV } from '../contract/env.ts';
+import { METRICS, METRICS_NAMESPACE, type MetricName } from '../contract/metrics.ts';
 import { formatEmbeddedMetrics, type MetricValues } from '../core/embedded-metrics.ts';
 
 const REPORT_EVERY_MILLISECONDS = 60_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { METRICS, METRICS_DIMENSIONS, METRICS_NAMESPACE } from '../../contract/alarms.ts';
 import { ENV } from '../../contract/env.ts';
+import { METRICS, METRICS_DIMENSIONS, METRICS_NAMESPACE } from '../../contract/metrics.ts';
 import { freePort } from '../../local/dynamodb-emulator.ts';
 import { FarEnds } from '../support/bgp-far-ends.ts';
 import { contractClient } from '../support/contract-client.ts';

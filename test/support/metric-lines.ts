@@ -1,4 +1,4 @@
-import type { MetricName } from '../../contract/alarms.ts';
+import type { MetricName } from '../../contract/metrics.ts';
 
 /** Which test runs the code that emits each metric: the functions in this process, or the worker of a stack. */
 export const EMITTED_BY: Readonly<Record<MetricName, 'functions' | 'worker'>> = {

@@ -11,7 +11,8 @@ const HEX = Array.from({ length: 256 }, (_, value) => value.toString(16).padStar
  * took 181 of octets.
  */
 class Halves {
-  private readonly texts: string[] = new Array(0x10000).fill('');
+  /** One place until the first text: half a megabyte is not filled by who imports this and decodes nothing. */
+  private texts: string[] = new Array(1).fill('');
   private readonly format: (half: number) => string;
 
   constructor(format: (half: number) => string) {
@@ -24,6 +25,7 @@ class Halves {
 
   private made(half: number): string {
     const text = this.format(half);
+    if (this.texts.length === 1) this.texts = new Array(0x10000).fill('');
     this.texts[half] = text;
     return text;
   }
