@@ -77,7 +77,7 @@ async function isDone(record: SQSRecord, run: DeliveryRun): Promise<boolean> {
 function currentOutput(): Promise<WebhookOutput> {
   const now = performance.now();
   if (cachedOutput === undefined || now - cachedOutput.readAt > OUTPUT_LIFE_MILLISECONDS) {
-    cachedOutput = { output: getWebhook(), readAt: now };
+    cachedOutput = { output: getWebhook().then(retireOtherPools), readAt: now };
     cachedOutput.output.catch(() => {
       cachedOutput = undefined;
     });
@@ -85,7 +85,13 @@ function currentOutput(): Promise<WebhookOutput> {
   return cachedOutput.output;
 }
 
-/** Connections live as long as the configuration they were made for; one that is replaced still ends its requests. */
+/** Whoever reads that the configuration is another ends the waves of the one before, which their messages claim anew. */
+function retireOtherPools(output: WebhookOutput): WebhookOutput {
+  if (currentPool !== undefined && currentPool.revision < output.revision) currentPool.pool.retire();
+  return output;
+}
+
+/** Connections live as long as the configuration they were made for; one that is replaced ends what is under way. */
 function poolFor(output: WebhookOutput, method: string): WebhookPool {
   if (currentPool?.revision !== output.revision) {
     currentPool?.pool.retire();

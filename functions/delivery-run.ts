@@ -52,6 +52,9 @@ export const MAX_AGE_MILLISECONDS = 300_000;
 /** Kept back from the invocation's time for the last write. */
 const SETTLE_MILLISECONDS = 2_000;
 
+/** A wave that has lasted this long begins nothing more: its rest is claimed anew, under the configuration of then. */
+const WAVE_LIMIT_MILLISECONDS = 2_000;
+
 const SMALLEST_WAVE = 16;
 const LARGEST_WAVE = 4_096;
 
@@ -113,7 +116,16 @@ export async function deliver(message: DeliveryMessage, run: DeliveryRun): Promi
     const method = wireMethod(output.method) as string;
     const started = run.now();
     const pool = run.pool(output, method);
-    const sent = await sendWave(run, pool, step, message, requests, settled, claimed, hasTime);
+    const sent = await sendWave(
+      run,
+      pool,
+      step,
+      message,
+      requests,
+      settled,
+      claimed,
+      withinWave(run, hasTime),
+    );
     adaptWave(run.now() - started);
     settled = placeOf(settled.requests + sent);
   }
@@ -223,6 +235,16 @@ function settle(
     responseCode: attempt.status,
     detail: attempt.status === null ? attempt.detail : `the receiver answered ${attempt.status}`,
   });
+}
+
+/** Whether a wave may begin another request: counted from the first, since before that it waited for other waves. */
+function withinWave(run: DeliveryRun, hasTime: () => boolean): () => boolean {
+  let startedAt: number | undefined;
+  return () => {
+    const now = run.now();
+    startedAt ??= now;
+    return now - startedAt < WAVE_LIMIT_MILLISECONDS && hasTime();
+  };
 }
 
 /** The time in ISO 8601, written anew only when it is another millisecond. */

@@ -75,7 +75,7 @@ export class WebhookPool {
     });
   }
 
-  /** Closes each connection once it is idle; what was given to send is still sent. */
+  /** Begins no other request, and closes each connection once it is idle; what is under way still has its outcome. */
   retire(): void {
     this.isRetired = true;
     for (const connection of [...this.idle]) connection.destroy('no longer needed');
@@ -111,7 +111,7 @@ export class WebhookPool {
   private waveToStart(): Wave | undefined {
     for (;;) {
       const wave = this.waves[0];
-      if (wave === undefined || wave.mayStart()) return wave;
+      if (wave === undefined || (!this.isRetired && wave.mayStart())) return wave;
       const from = this.next;
       this.waves.shift();
       this.next = 0;

@@ -230,6 +230,26 @@ describe('the sender', () => {
     expect(receiver.requests).toEqual([]);
   });
 
+  it('stops sending soon after the output is disabled, however large a wave a faster receiver had earned', async () => {
+    // Waves double while they are short.
+    await bed.configure({ url: url() });
+    await bed.collect(4_000);
+    await bed.settled();
+    receiver.requests.length = 0;
+    await bed.configure({ url: url('/never'), 'timeout-ms': 500 });
+    const before = await bed.settled();
+    await bed.collect(3_000);
+    await vi.waitFor(() => expect(receiver.requests.length).toBeGreaterThan(0), { timeout: 5_000 });
+    await bed.configure({ url: url('/never'), 'timeout-ms': 500 }, false);
+    const after = await bed.settled();
+    const { timeout, disabled } = after.records['failed-by-reason'];
+    const timedOut = timeout - before.records['failed-by-reason'].timeout;
+    expect(disabled - before.records['failed-by-reason'].disabled).toBe(3_000 - timedOut);
+    // Two seconds of 64 connections and half a second a request are 320; a wave of 2,048 would be all of them.
+    expect(timedOut).toBeLessThanOrEqual(960);
+    expect(receiver.requests.length).toBe(timedOut);
+  });
+
   it('counts dead letters as interrupted, once, and only what had no outcome', async () => {
     const before = await bed.settled();
     const id = randomUUID();

@@ -207,11 +207,13 @@ describe('the connections to a receiver', () => {
     expect((await sendAll(pool, bodiesOf(3, 10))).map((attempt) => attempt?.status)).toEqual([204, 204, 204]);
   });
 
-  it('end once they are idle when the pool is retired, and what was given to it is still sent', async () => {
+  it('begin nothing more when the pool is retired, and what is under way still has its outcome', async () => {
     const receiver = await receiverOf({ latencyMilliseconds: 20 });
     const pool = poolOf(receiver.url('/status/204', '127.0.0.1'), 2);
     const sent = sendAll(pool, bodiesOf(7, 10));
     pool.retire();
-    expect((await sent).map((attempt) => attempt?.status)).toEqual(Array(7).fill(204));
+    expect((await sent).map((attempt) => attempt?.status)).toEqual([204, 204, ...Array(5).fill(undefined)]);
+    expect(await sendAll(pool, bodiesOf(2, 10))).toEqual([undefined, undefined]);
+    expect(receiver.requests.length).toBe(2);
   });
 });
