@@ -94,6 +94,22 @@ describe('NLRIs whose nodes were decoded lately', () => {
     expect(sound).toBeGreaterThan(1000);
   });
 
+  it('keep their names in a network of more nodes than are remembered, told twice', () => {
+    const name = (node: number) =>
+      `0000.${node
+        .toString(16)
+        .padStart(8, '0')
+        .replace(/(.{4})/, '$1.')}`;
+    for (let round = 0; round < 2; round += 1) {
+      for (let node = 1; node <= 12_000; node += 1) {
+        const bytes = Uint8Array.from(
+          Buffer.from(`000100170200000000000000000100000a02030006${name(node).replaceAll('.', '')}`, 'hex'),
+        );
+        expect(decodeNlri(bytes, 71).localNode).toEqual({ 'igp-router-id': name(node) });
+      }
+    }
+  });
+
   it('say again that the sub-TLVs of a node are not in order', () => {
     const bytes = encodeNlri({
       type: 'node',
