@@ -129,7 +129,8 @@ NLRI types 1 to 7 and any other as hex, SAFI 71 and 72. Each row below decodes a
 bytes under \`unknown-tlvs\`. Round trips with random values, mutated bytes and, where GoBGP v4.8.0 knows the TLV, a
 comparison with its reading are run for every row. The last column says whose bytes prove a row besides: bytes that our
 encoder did not make. ${unproven.length} of ${ALL_ROWS.length} rows have none and rest on the text of their RFC alone (the lengths of 1032,
-1105, 1121 and 1172 are also those of FRR's table of TLVs, bgp_linkstate_tlv.c of 2023); they are marked unproven:
+1105, 1121 and 1172 are also those of FRR's table of TLVs, bgp_linkstate_tlv.c of 2023, and goBMP reads 267 as it
+reads 266); they are marked unproven:
 ${unproven
   .map(({ code }) => code)
   .sort((a, b) => a - b)
