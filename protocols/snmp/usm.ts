@@ -46,7 +46,7 @@ interface CipherKey {
   readonly preIv: Uint8Array;
   /**
    * Decrypts message after message. In CFB and in CBC a block is decrypted with the block before it, so that an initial
-   * vector is no more than a block that goes before the message: a cipher made anew for each takes 4.4 µs, this 1.3.
+   * vector is no more than a block that goes before the message: 1,400 octets take 3.3 µs, by a cipher of their own 4.2.
    */
   readonly decryptor: Decipheriv;
 }

@@ -207,7 +207,12 @@ export class Walk {
   }
 
   private proceed(progress: Progress, now: number): WalkStep {
-    if (typeof progress === 'object') return this.finish(progress);
+    if (typeof progress === 'object') {
+      if (progress.code !== 'too-large' || !this.upTimeAsked) return this.finish(progress);
+      // One value and sysUpTime are too much for the agent: the value alone may not be.
+      this.upTimeAsked = false;
+      return this.send(now);
+    }
     if (this.rows > this.limits.maxRows) {
       return this.finish({
         code: 'too-large',

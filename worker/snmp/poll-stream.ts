@@ -2,6 +2,7 @@ import type { StreamPlan } from '../../core/collection-plan.ts';
 import type { Fault } from '../../core/live-test.ts';
 import { SnmpRows } from '../../core/mapping/snmp-rows.ts';
 import type { RecordBatch } from '../../core/record.ts';
+import { misbehaviourOf } from '../../protocols/snmp/fault.ts';
 import type { WalkOutcome } from '../../protocols/snmp/walk.ts';
 import type { PollSchedule } from '../collection/poll-schedule.ts';
 import type { Stream, StreamFigures, StreamPorts } from '../collection/stream.ts';
@@ -136,21 +137,23 @@ export class PollStream implements Stream {
     return dueAt + whole - this.parts.schedule.now();
   }
 
-  private walked({ fault }: WalkOutcome, target: SnmpTarget, dueAt: number): void {
+  private walked({ fault, anomalies }: WalkOutcome, target: SnmpTarget, dueAt: number): void {
     const { link, driver } = this.parts;
     this.cancelWalk = undefined;
     if (fault !== undefined) link.forgetAddress();
-    this.ended(fault);
+    this.ended(fault, misbehaviourOf(anomalies));
     if (fault?.code === 'snmp-no-response') void link.fallBack(driver, target, this.budgetLeft(dueAt));
   }
 
-  private ended(fault: Fault | undefined): void {
+  /** `misbehaviour`: what the agent did wrong in a poll that is whole all the same. */
+  private ended(fault: Fault | undefined, misbehaviour?: Fault): void {
     this.isPolling = false;
     // What it takes over from would go on as it was configured before, behind a stream that fails or has no rows.
     this.ports.settled();
     if (fault === undefined) {
       this.state = 'polling';
       this.lastSuccess = new Date().toISOString();
+      if (misbehaviour !== undefined) this.lastError = errorOf(misbehaviour);
       this.rows.close();
     } else {
       this.state = 'backoff';

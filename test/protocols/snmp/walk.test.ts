@@ -158,6 +158,26 @@ describe('a walk of a table', () => {
     }
   });
 
+  it('reads a value that fits into an answer of its agent only without sysUpTime beside it', () => {
+    const objects = new ObjectStore();
+    const column = [...ENTRY, 1];
+    const long = 'x'.repeat(400);
+    objects.setColumn(column, [{ kind: 'octet-string', value: Buffer.from(long) }]);
+    const walk = (maxMessageBytes: number) =>
+      runWalk({
+        agent: agentWith(objects, { maxMessageBytes }),
+        session: communitySession('v2c'),
+        groups: [{ kind: 'table', columns: [column] }],
+      });
+    const limits = Array.from({ length: 60 }, (_, more) => 430 + more);
+    const least = limits.find((limit) => walk(limit).outcome.fault === undefined) as number;
+    expect(walk(least - 1).outcome.fault?.code).toBe('too-large');
+    const { rows, largestAnswer } = walk(least);
+    expect(rows.map(({ values }) => values)).toEqual([[`octet-string ${long}`]]);
+    // Its message: 400 octets, their headers and name, the PDU's and the community's; sysUpTime would be 16 more.
+    expect(largestAnswer).toBeLessThan(460);
+  });
+
   it('reads a table of more columns than one answer holds', () => {
     const objects = new ObjectStore();
     const columns = Array.from({ length: 90 }, (_, at) => [...ENTRY, at + 1]);

@@ -50,8 +50,8 @@ afterEach(async () => {
   }
 });
 
-async function startAgent(faults: AgentFaults = {}): Promise<UdpAgent> {
-  const agent = await new UdpAgent({ objects: interfaceObjects('leaf', 2) }).start();
+async function startAgent(faults: AgentFaults = {}, interfaces = 2): Promise<UdpAgent> {
+  const agent = await new UdpAgent({ objects: interfaceObjects('leaf', interfaces) }).start();
   agent.agent.faults = faults;
   open.push(agent);
   return agent;
@@ -201,6 +201,38 @@ describe('an SNMP stream', () => {
     const before = asked();
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect([cycles, asked()]).toEqual([[], before]);
+  });
+
+  it('names what an agent does wrong in a poll that is whole all the same', async () => {
+    for (const [faults, named] of [
+      [{ copies: 2 }, 'late or duplicate answers'],
+      [{ longIntegers: true }, 'values that their type does not allow'],
+      [{}, undefined],
+    ] as const) {
+      // Several answers a poll: the copy of the last one belongs to no walk.
+      const agent = await startAgent(faults, 200);
+      const fields = [
+        { id: 1, name: 'in-octets', type: 'counter64' as const },
+        { id: 2, name: 'oper', type: 'int32' as const },
+      ];
+      const fieldMappings = [
+        ['in-octets', 'IF-MIB::ifHCInOctets'],
+        ['oper', 'IF-MIB::ifOperStatus'],
+      ] as const;
+      const mappings = [{ id: 9, protocol: 'snmp' as const, netos: '*', fieldMappings }];
+      const { stream, cycles } = start(
+        newCollection(),
+        planFor(agent.port, { model: { ...MODEL, fields, mappings } }),
+      );
+      await until(
+        'two cycles',
+        () => cycles.length,
+        (count) => count >= 2,
+      );
+      const { state, lastError } = stream.figures();
+      expect([state, lastError?.code]).toEqual(['polling', named && 'protocol-error']);
+      if (named !== undefined) expect(lastError?.detail).toContain(named);
+    }
   });
 
   it('names what keeps it from asking: secrets, address, paths', async () => {
