@@ -7,6 +7,9 @@ import { FIELD_TYPES, type FieldType } from '../../core/mapping/field-type.ts';
 import { GnmiRows } from '../../core/mapping/gnmi-rows.ts';
 import { PathIndex } from '../../core/mapping/path-index.ts';
 import { PathNumbers } from '../../core/mapping/path-numbers.ts';
+import { compileSnmpMapping } from '../../core/mapping/snmp-mapping.ts';
+import { SnmpRows } from '../../core/mapping/snmp-rows.ts';
+import { rowTexts } from '../../core/record.ts';
 import { PathArena } from '../../protocols/gnmi/path-arena.ts';
 import { SubscribeResponseSchema } from '../../protocols/gnmi/schema.ts';
 import { SubscribeResponseDecoder, viewOf } from '../../protocols/gnmi/subscribe-response.ts';
@@ -14,6 +17,9 @@ import { parseObjectPath, resolveObject } from '../../protocols/snmp/mib.ts';
 import { ArenaPaths, RowsSink } from '../../worker/gnmi/rows-sink.ts';
 import { readCaptures } from '../support/gnmi-captures.ts';
 import { TestStream } from '../support/mapping/stream.ts';
+import { SimulatedAgent } from '../support/snmp-agent/agent.ts';
+import { ObjectStore } from '../support/snmp-agent/object-store.ts';
+import { communitySession, runWalk } from '../support/snmp-agent/run-walk.ts';
 
 interface Document {
   readonly format: string;
@@ -156,5 +162,69 @@ describe('the ready-made models', () => {
     expect(rowsOf([`${at}/received-optical-power/current`, `${at}/transmit-output-power/current`])).toEqual([
       ['1/1/1', { 'input-power': -2.31, 'output-power': -2.31 }],
     ]);
+  });
+
+  it('make a row of each sensor that an EOS switch has in a transceiver, with its name', () => {
+    const vector = JSON.parse(
+      readFileSync(resolve(import.meta.dirname, '../vectors/snmp/entity-sensors-eos.json'), 'utf8'),
+    ) as { entities: Array<{ index: number; description: string; sensor?: number[] }> };
+    const objects = new ObjectStore();
+    for (const { index, description, sensor } of vector.entities) {
+      objects.set([1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1, 2, index], {
+        kind: 'octet-string',
+        value: Buffer.from(description),
+      });
+      for (const [column, value] of (sensor ?? []).entries()) {
+        objects.set([1, 3, 6, 1, 2, 1, 99, 1, 1, 1, column + 1, index], { kind: 'integer', value });
+      }
+    }
+    const document = documents.find(({ name }) => name === 'optics') as Document;
+    const paths = document.mappings.find(({ protocol }) => protocol === 'snmp')?.field_mappings ?? {};
+    const mapping = compileSnmpMapping(document.fields, new Map(Object.entries(paths)));
+    const data: unknown[] = [];
+    const rows = new SnmpRows({
+      source: { device: 'leaf1', deviceId: 1, modelName: 'optics' },
+      mapping,
+      maxRows: 100,
+      deliver: (batch) => {
+        for (const text of rowTexts(batch)) {
+          const { key, data: values } = JSON.parse(text) as { key: string; data: object };
+          data.push([key, values]);
+        }
+      },
+    });
+    const groupId = mapping.groups.findIndex(({ walk }) => walk.kind === 'table' && walk.columns.length > 0);
+    runWalk({
+      agent: new SimulatedAgent({ objects, startedAt: 0 }),
+      session: communitySession('v2c'),
+      groups: mapping.groups.slice(groupId, groupId + 1).map(({ walk }) => walk),
+      onRow: (_group, row) => rows.row(groupId, row, 0),
+    });
+    rows.close();
+    const measured = (sensor: string, type: string, scale: string, precision: number, value: number) => ({
+      sensor,
+      'sensor-type': type,
+      'sensor-scale': scale,
+      'sensor-precision': precision,
+      'sensor-value': value,
+      'sensor-status': 'ok',
+    });
+    expect(data).toEqual([
+      ['100301100', { sensor: 'Xcvr for Ethernet1' }],
+      ['100301201', measured('DOM Temperature Sensor for Ethernet1', 'celsius', 'units', 1, 258)],
+      ['100301202', measured('DOM Voltage Sensor for Ethernet1', 'voltsDC', 'units', 2, 331)],
+      ['100301210', { sensor: 'Lane 0 for Xcvr for Ethernet1' }],
+      ['100301211', measured('DOM TX Bias Sensor for Ethernet1', 'amperes', 'milli', 2, 3345)],
+      ['100301212', measured('DOM TX Power Sensor for Ethernet1', 'watts', 'milli', 4, 6322)],
+      ['100301213', measured('DOM RX Power Sensor for Ethernet1', 'watts', 'milli', 4, 1)],
+    ]);
+  });
+
+  it('have their sources in the docs, vendor by vendor', () => {
+    const page = readFileSync(resolve(import.meta.dirname, '../../docs/ready-made-models.md'), 'utf8');
+    for (const [name, source] of Object.entries(sources)) {
+      const [model, protocol, netos] = name.split(' ');
+      expect(page).toContain(`| ${model} | ${protocol} | \`${netos}\` | ${source} |`);
+    }
   });
 });

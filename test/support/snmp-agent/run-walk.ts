@@ -43,6 +43,8 @@ export interface WalkRun {
   readonly limits?: Partial<WalkLimits>;
   readonly budgetMilliseconds?: number;
   readonly clock?: Clock;
+  /** Hears each row as a collector would: a view that is gone after the call. */
+  readonly onRow?: (group: number, row: WalkRow) => void;
   /** Called before each request reaches the agent, with its number from 0. */
   readonly beforeRequest?: (request: number) => void;
 }
@@ -60,7 +62,10 @@ export function runWalk(run: WalkRun): WalkResult {
     clock.now + (run.budgetMilliseconds ?? 60_000),
     {
       requestId: () => requestId++,
-      row: (group, row) => rows.push(shownRow(group, row, columnsOf(run.groups[group]).length)),
+      row: (group, row) => {
+        run.onRow?.(group, row);
+        rows.push(shownRow(group, row, columnsOf(run.groups[group]).length));
+      },
     },
     new VarbindTable(),
     new BerWriter(),
