@@ -84,12 +84,14 @@ export class ResponseReader {
   private readHeads(): 'head' | 'malformed' | { body: string } {
     for (;;) {
       if (this.pending.length >= 5 && !this.pending.startsWith('HTTP/')) return 'malformed';
-      const end = this.pending.indexOf('\r\n\r\n');
+      const crlfEnd = this.pending.indexOf('\r\n\r\n');
+      // Lines may be taken that end in LF alone (RFC 9112 §2.2), as receivers written by hand send them.
+      const end = crlfEnd < 0 ? this.pending.indexOf('\n\n') : crlfEnd;
       if (end < 0) return this.pending.length > HEAD_LIMIT_BYTES ? 'malformed' : 'head';
       const head = this.pending.slice(0, end);
-      const rest = this.pending.slice(end + 4);
+      const rest = this.pending.slice(end + (crlfEnd < 0 ? 2 : 4));
       this.pending = '';
-      const status = /^HTTP\/1\.(\d) (\d{3})(?: |\r|$)/.exec(head);
+      const status = /^HTTP\/1\.(\d) (\d{3})(?: |\r|\n|$)/.exec(head);
       if (status === null) return 'malformed';
       const code = Number(status[2]);
       if (code < 100) return 'malformed';
@@ -97,7 +99,9 @@ export class ResponseReader {
         this.pending = rest;
         continue;
       }
-      this.frame(code, status[1] !== '0', head.slice(head.indexOf('\r\n')).toLowerCase());
+      // Of such a head the status counts; its connection is not used again, so that where its body ends does not matter.
+      if (crlfEnd < 0) this.frame(code, false, '');
+      else this.frame(code, status[1] !== '0', head.slice(head.indexOf('\r\n')).toLowerCase());
       return { body: rest };
     }
   }

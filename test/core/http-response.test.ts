@@ -112,6 +112,20 @@ const VECTORS: readonly Vector[] = [
     keepsAlive: true,
   },
   {
+    name: 'lines that end in LF alone',
+    bytes: 'HTTP/1.1 201 Created\nContent-Length: 3\n\nabc',
+    ends: 'complete',
+    status: 201,
+    keepsAlive: false,
+  },
+  {
+    name: 'an interim answer of such lines',
+    bytes: 'HTTP/1.1 100\n\nHTTP/1.1 404 Not Found\n\n',
+    ends: 'complete',
+    status: 404,
+    keepsAlive: false,
+  },
+  {
     name: 'a status line without reason',
     bytes: 'HTTP/1.1 599\r\nContent-Length: 0\r\n\r\n',
     ends: 'complete',

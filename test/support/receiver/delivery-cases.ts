@@ -43,7 +43,23 @@ export const DELIVERY_CASES: readonly DeliveryCase[] = [
   { name: 'an answer that is not HTTP', path: '/garbage', reason: 'reset' },
   { name: 'HTTP/1.0', path: '/http10', reason: null },
   { name: 'a huge body', path: '/huge-body', reason: null },
+  { name: 'an answer whose lines end in LF alone', path: '/bare-lines', reason: null },
   { name: 'a trusted certificate', path: '/status/200', certificate: 'localhost', reason: null },
+  { name: 'a chunked answer over TLS', path: '/chunked', certificate: 'localhost', reason: null },
+  { name: 'a huge body over TLS', path: '/huge-body', certificate: 'localhost', reason: null },
+  {
+    name: 'a close before the answer over TLS',
+    path: '/close-early',
+    certificate: 'localhost',
+    reason: 'reset',
+  },
+  {
+    name: 'no answer over TLS',
+    path: '/never',
+    certificate: 'localhost',
+    reason: 'timeout',
+    timeoutMilliseconds: 400,
+  },
   {
     name: 'a certificate nobody trusts',
     path: '/',

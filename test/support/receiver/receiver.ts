@@ -31,6 +31,7 @@ const BEHAVIOURS: Readonly<Record<string, (socket: Socket, request: ReceivedRequ
   'close-early': (socket) => socket.end(),
   'close-in-head': (socket) => socket.end('HTTP/1.1 200 OK\r\nConte'),
   garbage: (socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n'),
+  'bare-lines': (socket) => socket.write('HTTP/1.1 200 OK\nContent-Length: 2\n\nok'),
   http10: (socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nhello'),
   'huge-body': (socket) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
