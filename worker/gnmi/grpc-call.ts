@@ -25,6 +25,8 @@ export interface RpcEnd {
 }
 
 export interface RpcHandlers {
+  /** Before the messages of each read from the socket, which are all there at one time. */
+  readonly onRead?: () => void;
   /** A message, where it lies in the receive buffer. */
   readonly onMessage: MessageReader;
   /** Once, and last. */
@@ -67,6 +69,7 @@ export class GrpcCall implements Rpc, StreamEvents {
   #headers: readonly HeaderField[] | undefined;
   #trailers: readonly HeaderField[] | undefined;
   #isEnded = false;
+  #lastRead = -1;
 
   constructor(context: CallContext, deadlineMilliseconds: number, handlers: RpcHandlers) {
     this.#context = context;
@@ -127,6 +130,11 @@ export class GrpcCall implements Rpc, StreamEvents {
 
   onData(bytes: Uint8Array, start: number, end: number): void {
     if (this.#isEnded) return;
+    const { reads } = this.#context.transport;
+    if (reads !== this.#lastRead) {
+      this.#lastRead = reads;
+      this.#handlers.onRead?.();
+    }
     const error = this.#reader.push(bytes, start, end);
     if (error !== undefined) this.cancel(faultOfFrame(error, this.#context.maximumMessageBytes));
   }

@@ -27,6 +27,8 @@ export class Http2Transport {
   #isGone = false;
   /** When something last came, on the clock of `performance.now()`. */
   lastReceivedAt = performance.now();
+  /** Goes up with each read, and with each time that what was held is handed on: what comes between came at once. */
+  reads = 0;
 
   constructor(options: ConnectionOptions, events: TransportEvents) {
     this.#connection = new ClientConnection(options, events);
@@ -92,6 +94,7 @@ export class Http2Transport {
   }
 
   resume(stream: ClientStream): void {
+    this.reads += 1;
     this.#connection.resume(stream);
     this.#flush();
   }
@@ -115,6 +118,7 @@ export class Http2Transport {
     if (this.#isGone) return;
     const now = performance.now();
     this.lastReceivedAt = now;
+    this.reads += 1;
     this.#connection.receive(bytes, 0, length, now);
     this.#flush();
   }

@@ -191,13 +191,14 @@ export class MappedStream implements Stream {
       arena,
       wallClock,
       now: monotonic,
-      onNotification: (duplicates) => this.#heard(state, duplicates),
+      onNotification: (duplicates) => this.#heard(state, duplicates, sink.receivedAt),
       onSync: () => this.#synced(state),
     });
     return {
       group,
       sink,
       pollMilliseconds,
+      onRead: () => sink.lookAtClocks(),
       onBegin: () => this.#begun(state),
       onEnd: (inOrder) => this.#ended(state, inOrder),
     };
@@ -214,13 +215,13 @@ export class MappedStream implements Stream {
     }
   }
 
-  #heard(group: Group, duplicates: number): void {
+  #heard(group: Group, duplicates: number, at: number): void {
     group.isHeard = true;
     this.#duplicates += duplicates;
     const { updates } = this.#rows;
     if (updates !== this.#updatesSeen) {
       this.#updatesSeen = updates;
-      this.#lastUpdateAt = this.#options.wallClock();
+      this.#lastUpdateAt = at;
       if (this.#groups.length > 1) this.#awaitOthers(group);
     }
     this.#watchDeadline();

@@ -53,18 +53,32 @@ export interface RowsSinkOptions {
   readonly onSync?: () => void;
 }
 
-/** Feeds one stream's rows. */
+/** Feeds one stream's rows. It looks at the clocks when it is told to, for all notifications of a read together. */
 export class RowsSink implements NotificationSink {
   readonly #rows: GnmiRows;
   readonly #arena: PathArena;
   readonly #options: RowsSinkOptions;
   #generation: number;
+  #wallClock = 0;
+  #now = 0;
 
   constructor(options: RowsSinkOptions) {
     this.#generation = options.arena.generation;
     this.#rows = options.rows;
     this.#arena = options.arena;
     this.#options = options;
+    this.lookAtClocks();
+  }
+
+  /** When what is being read came, in milliseconds since the epoch. */
+  get receivedAt(): number {
+    return this.#wallClock;
+  }
+
+  /** What comes from here on, until the next time, came now. */
+  lookAtClocks(): void {
+    this.#wallClock = this.#options.wallClock();
+    this.#now = this.#options.now();
   }
 
   begin(_bytes: Uint8Array, timestampHi: number, timestampLo: number): void {
@@ -72,7 +86,7 @@ export class RowsSink implements NotificationSink {
       this.#generation = this.#arena.generation;
       this.#rows.forgetPathNumbers(this.#generation);
     }
-    this.#rows.notification(timestampHi, timestampLo, this.#options.wallClock(), this.#options.now());
+    this.#rows.notification(timestampHi, timestampLo, this.#wallClock, this.#now);
   }
 
   /** Huawei sends an empty delete beside updates; it is not the removal of everything. */

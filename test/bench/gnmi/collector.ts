@@ -98,7 +98,9 @@ for (let device = 0; device < streamCount; device += 1) {
     now: Date.now,
   });
   devices.push(streams);
-  streams.reconcile(groups.map((group) => ({ group, sink, pollMilliseconds: 0 })));
+  streams.reconcile(
+    groups.map((group) => ({ group, sink, pollMilliseconds: 0, onRead: () => sink.lookAtClocks() })),
+  );
 }
 
 function end(): void {
