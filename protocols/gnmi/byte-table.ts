@@ -43,10 +43,19 @@ export class ByteTable {
     const length = this.#lengths[id] as number;
     const offset = this.#offsets[id] as number;
     const arena = this.#view;
-    // Four bytes at a time: a compare by bytes took a fifth of the decoder's whole time.
+    // Eight bytes at a time; as doubles, of which zeros are equal that differ in their sign, and NaN never is.
     let at = 0;
-    for (const words = length - 3; at < words; at += 4) {
+    for (const words = length - 7; at < words; at += 8) {
+      const word = arena.getFloat64(offset + at, true);
+      if (
+        (word !== view.getFloat64(start + at, true) || word === 0) &&
+        !same(arena, offset + at, view, start + at)
+      )
+        return false;
+    }
+    if (at + 4 <= length) {
       if (arena.getInt32(offset + at, true) !== view.getInt32(start + at, true)) return false;
+      at += 4;
     }
     for (; at < length; at += 1) {
       if (arena.getUint8(offset + at) !== view.getUint8(start + at)) return false;
@@ -114,6 +123,13 @@ export class ByteTable {
     this.#buckets = new Int32Array(this.#offsets.length * 2).fill(-1);
     for (let id = 0; id < this.#size; id += 1) this.#link(id);
   }
+}
+
+function same(left: DataView, leftAt: number, right: DataView, rightAt: number): boolean {
+  return (
+    left.getInt32(leftAt, true) === right.getInt32(rightAt, true) &&
+    left.getInt32(leftAt + 4, true) === right.getInt32(rightAt + 4, true)
+  );
 }
 
 /** FNV-1a over the salt and the bytes. */
