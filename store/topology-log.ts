@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { AdjRibIn } from '../core/topology/adj-rib-in.ts';
 import type { AppliedLog } from '../core/topology/applied-log.ts';
 import { CompactAdjRibIn } from '../core/topology/compact-adj-rib-in.ts';
-import { BatchEncoder, type LogEntry, type PurgeReason } from '../core/topology/log.ts';
+import type { LogEntry, PurgeReason } from '../core/topology/log.ts';
 import { Retention, staleMilliseconds } from '../core/topology/retention.ts';
 import { encodeSnapshot } from '../core/topology/snapshot.ts';
 import {
@@ -20,6 +20,7 @@ import {
   takeTopologyHead,
 } from './topology-head.ts';
 import { HISTORY_MILLISECONDS, removeReplaced, withoutOldHistory, withSnapshot } from './topology-history.ts';
+import { type PendingBatch, PendingEntries } from './topology-pending.ts';
 import {
   compressBatch,
   LOG_ITEM_OCTETS,
@@ -66,30 +67,18 @@ export interface TopologyLogOptions {
   readonly onRetry?: (error: unknown) => void;
 }
 
-interface Batch {
-  readonly octets: Uint8Array;
-  /** When its first entry was appended. */
-  readonly since: number;
-  /** When it was closed. */
-  readonly at: number;
-}
-
 export class TopologyLogWriter {
   /** What the log says, entries not yet visible included: in the form that suits how much it is. */
   #rib: AppliedLog;
   readonly #options: TopologyLogOptions;
   readonly #retention = new Retention();
-  readonly #encoder = new BatchEncoder();
-  readonly #batches: Batch[] = [];
+  readonly #pending = new PendingEntries(BATCH_OCTETS);
   #staleTimeSeconds: number;
   #head: TopologyHead;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #draining: Promise<void> | undefined;
   #fenced: FencedWriter | undefined;
   #closed = false;
-  #lastEntryAt = 0;
-  /** When the first entry in the encoder was appended. */
-  #openedAt = 0;
   readonly #demand: SnapshotDemand;
   /** What was replaced before this, by the clock of `tick`, is kept no longer. */
   #keptSince = 0;
@@ -144,12 +133,12 @@ export class TopologyLogWriter {
 
   /** Octets that wait to be written: a caller that can slow its peer down should, when they are many. */
   get pendingOctets(): number {
-    return this.#batches.reduce((sum, { octets }) => sum + octets.length, this.#encoder.octets);
+    return this.#pending.octets;
   }
 
   /** When the oldest entry that is not yet visible was appended; undefined when all are. */
   get pendingSince(): number | undefined {
-    return this.#batches[0]?.since ?? (this.#encoder.entries > 0 ? this.#openedAt : undefined);
+    return this.#pending.since;
   }
 
   set staleTimeSeconds(seconds: number) {
@@ -203,7 +192,7 @@ export class TopologyLogWriter {
     if (this.#closed) return;
     const due = this.#retention.due(now);
     if (due !== undefined) this.#append(due);
-    const quiet = now - this.#lastEntryAt >= QUIET_BEFORE_SNAPSHOT_MILLISECONDS;
+    const quiet = now - this.#pending.lastAt >= QUIET_BEFORE_SNAPSHOT_MILLISECONDS;
     if (this.#head.snapshots.length === 0 && this.#head.sequence > 0 && quiet) this.#demand.want();
     this.#keptSince = now - HISTORY_MILLISECONDS;
     if (this.#demand.isDue || this.#isPruningDue()) this.#schedule(0);
@@ -211,10 +200,7 @@ export class TopologyLogWriter {
 
   /** Resolves when everything appended so far is visible; rejects with `FencedWriter` when it never will be. */
   async flush(): Promise<void> {
-    while (
-      this.#fenced === undefined &&
-      (this.#encoder.entries > 0 || this.#batches.length > 0 || this.#draining)
-    ) {
+    while (this.#fenced === undefined && (this.#pending.since !== undefined || this.#draining)) {
       await this.#drain();
     }
     if (this.#fenced !== undefined) throw this.#fenced;
@@ -259,19 +245,7 @@ export class TopologyLogWriter {
     this.#rib.apply(entry);
     if (this.#rib.size > FEW_COPIES && this.#rib instanceof AdjRibIn)
       this.#rib = this.#rib.copyTo(compactRib());
-    if (this.#encoder.entries === 0) this.#openedAt = entry.at;
-    this.#encoder.add(entry);
-    this.#lastEntryAt = entry.at;
-    if (this.#encoder.octets >= BATCH_OCTETS) {
-      this.#closeBatch();
-      this.#schedule(0);
-    } else this.#schedule(COALESCE_MILLISECONDS);
-  }
-
-  #closeBatch(): void {
-    if (this.#encoder.entries === 0) return;
-    const octets = this.#encoder.finish();
-    this.#batches.push({ octets, since: this.#openedAt, at: this.#lastEntryAt });
+    this.#schedule(this.#pending.append(entry) ? 0 : COALESCE_MILLISECONDS);
   }
 
   #schedule(delayMilliseconds: number): void {
@@ -286,20 +260,20 @@ export class TopologyLogWriter {
     this.#timer = undefined;
     this.#draining ??= this.#writeAll().finally(() => {
       this.#draining = undefined;
-      if (this.#fenced === undefined && this.#encoder.entries > 0) this.#schedule(COALESCE_MILLISECONDS);
+      if (this.#fenced === undefined && this.#pending.isOpen) this.#schedule(COALESCE_MILLISECONDS);
     });
     return this.#draining;
   }
 
   async #writeAll(): Promise<void> {
-    this.#closeBatch();
+    this.#pending.close();
     let retryMilliseconds = FIRST_RETRY_MILLISECONDS;
     while (
       this.#fenced === undefined &&
-      (this.#batches.length > 0 || this.#demand.isDue || this.#isPruningDue())
+      (this.#pending.batches.length > 0 || this.#demand.isDue || this.#isPruningDue())
     ) {
       try {
-        if (this.#batches.length > 0) await this.#writeBatches();
+        if (this.#pending.batches.length > 0) await this.#writeBatches();
         else if (this.#demand.isDue) await this.#writeSnapshot(HISTORY_MILLISECONDS);
         else await this.#prune();
         retryMilliseconds = FIRST_RETRY_MILLISECONDS;
@@ -318,7 +292,7 @@ export class TopologyLogWriter {
 
   async #writeBatches(): Promise<void> {
     const { peerId } = this.#options;
-    const taken = this.#batches.slice(0, PARALLEL_WRITES);
+    const taken = this.#pending.batches.slice(0, PARALLEL_WRITES);
     const items = (await Promise.all(taken.map(({ octets }) => compressBatch(octets)))).flat();
     const segments = [...this.#head.segments];
     let { sequence } = this.#head;
@@ -336,9 +310,9 @@ export class TopologyLogWriter {
         return putLogItem(peerId, segment, sequence, data);
       }),
     );
-    const at = Math.max(this.#head.at, (taken.at(-1) as Batch).at);
+    const at = Math.max(this.#head.at, (taken.at(-1) as PendingBatch).at);
     await this.#moveHead({ ...this.#head, sequence, segments, at });
-    this.#batches.splice(0, taken.length);
+    this.#pending.drop(taken.length);
     this.#demand.logged(items.length, octets);
   }
 
@@ -365,9 +339,9 @@ export class TopologyLogWriter {
   async #writeSnapshot(historyMilliseconds: number): Promise<void> {
     // The session's state is in the first part only, and must be that of the log at this very point.
     do {
-      this.#closeBatch();
-      while (this.#batches.length > 0) await this.#writeBatches();
-    } while (this.#encoder.entries > 0);
+      this.#pending.close();
+      while (this.#pending.batches.length > 0) await this.#writeBatches();
+    } while (this.#pending.isOpen);
     const { sequence } = this.#head;
     this.#demand.begin();
     const newest = this.#head.snapshots.at(-1);
@@ -393,9 +367,9 @@ export class TopologyLogWriter {
     const encoded = counted(encodeSnapshot(this.#rib, SNAPSHOT_PART_OCTETS));
     const parts = await putSnapshot(peerId, epoch, sequence, encoded);
     // What the parts may hold ahead of the log has to be visible before they are.
-    this.#closeBatch();
-    while (this.#batches.length > 0) await this.#writeBatches();
-    const pointer = { epoch, sequence, parts, at: Math.max(this.#lastEntryAt, this.#head.at) };
+    this.#pending.close();
+    while (this.#pending.batches.length > 0) await this.#writeBatches();
+    const pointer = { epoch, sequence, parts, at: Math.max(this.#pending.lastAt, this.#head.at) };
     return { pointer, octets: octets / COMPRESSION };
   }
 }
