@@ -3,14 +3,14 @@
  * links name. It listens to the Adj-RIBs-In, so that a change costs what it touches and not the network's size.
  */
 import type { LinkStateSafi } from '../../protocols/bgp/ls/code-point.ts';
-import { NlriScan } from '../../protocols/bgp/ls/nlri-scan.ts';
 import { AdjRibIn, type AdjRibInListener, type Copy, sameOctets } from './adj-rib-in.ts';
-import { joinGroup, leaveGroup, TopologyNode, TopologyObject } from './graph-object.ts';
+import { type TopologyNode, TopologyObject } from './graph-object.ts';
 import { GraphPeer } from './graph-peer.ts';
-import { type NodeReference, nodeKey, nodeNlri, type ObjectKind, objectKey } from './identity.ts';
+import { type ObjectKind, objectKey } from './identity.ts';
 import type { DerivedLoss } from './liveness.ts';
 import type { LogEntry } from './log.ts';
-import { LinkGroup, type Pairing } from './pairing.ts';
+import { NamedNodes } from './named-nodes.ts';
+import type { Pairing } from './pairing.ts';
 
 /** Live copies that differ for longer than this are a conflict: reflectors need a moment to hear of a change. */
 export const CONFLICT_AFTER_MILLISECONDS = 30_000;
@@ -35,11 +35,11 @@ export interface GraphListener {
 
 export class TopologyGraph implements AdjRibInListener {
   readonly objects = new Map<string, TopologyObject>();
-  readonly nodes = new Map<string, TopologyNode>();
+  readonly #named = new NamedNodes((node) => this.#move(node, this.listsAlone(node)));
+  readonly nodes: ReadonlyMap<string, TopologyNode> = this.#named.nodes;
   readonly peers = new Map<number, GraphPeer>();
   /** Objects of which live copies differ. */
   readonly differing = new Set<TopologyObject>();
-  readonly #scan = new NlriScan();
   readonly #listener: GraphListener | undefined;
   /** Goes up with everything that could change an answer; for caches. */
   generation = 0;
@@ -126,7 +126,7 @@ export class TopologyGraph implements AdjRibInListener {
 
   /** Whether a node is in the topology without an NLRI of its own: other objects name it. */
   listsAlone(node: TopologyNode): boolean {
-    return node.listed && !node.advertised && this.nodes.get(node.key) === node;
+    return this.#named.listsAlone(node);
   }
 
   find(safi: LinkStateSafi, nlri: Uint8Array): TopologyObject | undefined {
@@ -284,7 +284,7 @@ export class TopologyGraph implements AdjRibInListener {
     const known = this.objects.get(copy.key);
     if (known !== undefined) return known;
     const object = new TopologyObject(copy.key, copy.safi, copy.nlri);
-    this.#name(object, false);
+    this.#named.name(object, false);
     return object;
   }
 
@@ -293,7 +293,7 @@ export class TopologyGraph implements AdjRibInListener {
     if (object === undefined) {
       object = new TopologyObject(copy.key, copy.safi, copy.nlri);
       this.objects.set(copy.key, object);
-      this.#join(object);
+      this.#named.join(object);
       this.#move(object, true);
       this.#reshape(object);
     }
@@ -324,68 +324,11 @@ export class TopologyGraph implements AdjRibInListener {
     this.#compare(object, at, copy.rib.peerId);
     if (object.copies.length > 0) return;
     this.objects.delete(object.key);
-    this.#leave(object);
-    this.#move(object, false);
-    this.#reshape(object);
-  }
-
-  /** Connects a new object with the nodes that it names. */
-  #join(object: TopologyObject): void {
-    this.#name(object, true);
-    const { localNode, remoteNode } = object;
-    if (object.kind === 'node') {
-      localNode?.objects.push(object);
-      if (localNode !== null) this.#move(localNode, false);
-    } else if (object.kind === 'link') {
-      if (localNode !== null) this.#move(localNode, !localNode.advertised);
-      if (remoteNode !== null) this.#move(remoteNode, !remoteNode.advertised);
-      localNode?.links.add(object);
-      remoteNode?.links.add(object);
-      if (localNode !== null && remoteNode !== null && LinkGroup.takes(this.#scan.protocolId)) {
-        joinGroup(object, localNode, remoteNode);
-      }
-    } else localNode?.belongings.add(object);
-  }
-
-  /** Finds the nodes that an object names; those that are new become part of the graph only if `keep`. */
-  #name(object: TopologyObject, keep: boolean): void {
-    const { safi, nlri } = object;
-    const scan = this.#scan;
-    if (object.kind === 'unknown' || !scan.scan(nlri, 0, nlri.length, safi)) return;
-    const { bodyStart, localStart, localEnd, remoteStart, remoteEnd } = scan;
-    if (localStart >= 0) {
-      object.localNode = this.#node({ safi, nlri, bodyStart, start: localStart, end: localEnd }, keep);
-    }
-    if (object.kind === 'link' && remoteStart >= 0) {
-      object.remoteNode = this.#node({ safi, nlri, bodyStart, start: remoteStart, end: remoteEnd }, keep);
-    }
-  }
-
-  #leave(object: TopologyObject): void {
-    const { localNode, remoteNode } = object;
-    if (object.kind === 'node' && localNode !== null) {
-      localNode.objects = localNode.objects.filter((other) => other !== object);
-    }
-    for (const node of [localNode, remoteNode]) {
-      if (node === null) continue;
-      node.links.delete(object);
-      node.belongings.delete(object);
-      if (node.objects.length + node.links.size + node.belongings.size === 0) this.nodes.delete(node.key);
-      this.#move(node, this.listsAlone(node));
-    }
-    leaveGroup(object);
+    this.#named.leave(object);
     this.differing.delete(object);
     object.differsSince = 0;
-  }
-
-  #node(reference: NodeReference, keep: boolean): TopologyNode {
-    const key = nodeKey(reference);
-    let node = this.nodes.get(key);
-    if (node === undefined) {
-      node = new TopologyNode(key, reference.safi, nodeNlri(reference));
-      if (keep) this.nodes.set(key, node);
-    }
-    return node;
+    this.#move(object, false);
+    this.#reshape(object);
   }
 
   #recompare(rib: AdjRibIn, at: number): void {
