@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import {
   AlarmStatusWidget,
   Alarm as CloudWatchAlarm,
@@ -40,12 +40,18 @@ export class Alarms extends Construct {
     if (alarmEmail !== '') {
       const topic = new Topic(this, 'Topic', { displayName: name, enforceSSL: true });
       // To insist on TLS is a policy, and one of its own takes the place of the default, by which alarms may publish.
+      const anyAlarm = Stack.of(this).formatArn({
+        service: 'cloudwatch',
+        resource: 'alarm',
+        resourceName: '*',
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      });
       topic.addToResourcePolicy(
         new PolicyStatement({
           principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
           actions: ['sns:Publish'],
           resources: [topic.topicArn],
-          conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+          conditions: { ArnLike: { 'aws:SourceArn': anyAlarm } },
         }),
       );
       topic.addSubscription(new EmailSubscription(alarmEmail));

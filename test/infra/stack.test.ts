@@ -388,7 +388,9 @@ describe('the alarms', () => {
         Action: 'sns:Publish',
         Principal: { Service: 'cloudwatch.amazonaws.com' },
         Resource: resourcesOf(told.service, 'AWS::CloudWatch::Alarm')[0]?.properties.AlarmActions[0],
-        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+        Condition: {
+          ArnLike: { 'aws:SourceArn': { 'Fn::Join': ['', expect.arrayContaining([':alarm:*'])] } },
+        },
       },
     ]);
   });
