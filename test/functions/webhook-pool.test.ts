@@ -173,6 +173,29 @@ describe('the connections to a receiver', () => {
     expect(connections).toBe(2);
   });
 
+  it('are not used again once the receiver has closed them', async () => {
+    let connections = 0;
+    let closed = () => {};
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const url = await serverOf((socket) => {
+      connections += 1;
+      // A server's own idle limit, which it does not tell: both directions have ended once this closes.
+      socket.once('close', closed);
+      socket.on('data', () => {
+        socket.write(NO_CONTENT);
+        if (connections === 1) setImmediate(() => socket.end());
+      });
+    });
+    const pool = poolOf(url, 1);
+    expect((await sendAll(pool, bodiesOf(1, 10)))[0]).toMatchObject({ status: 204 });
+    await isClosed;
+    const rest = await sendAll(pool, bodiesOf(3, 10));
+    expect(rest.map((attempt) => attempt?.status)).toEqual([204, 204, 204]);
+    expect(connections).toBe(2);
+  });
+
   it('give each request its own time, also those that started while another waited', async () => {
     const url = await serverOf((socket) => socket.resume());
     const pool = poolOf(url, 2, 800);
