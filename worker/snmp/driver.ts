@@ -72,7 +72,10 @@ interface ActiveWalk extends Sleeper {
 
 export class SnmpDriver {
   readonly counters: DriverCounters = { datagramsSent: 0, datagramsReceived: 0, strays: 0, walks: 0 };
-  private readonly sockets = new UdpSockets((datagram, from) => this.receive(datagram, from));
+  private readonly sockets = new UdpSockets(
+    (datagram, from) => this.receive(datagram, from),
+    (family, error) => this.endAllOf(family, error),
+  );
   private readonly wheel = new TimerWheel(performance.now(), TICK_MILLISECONDS);
   private readonly table = new VarbindTable();
   private readonly writer = new BerWriter(2_048);
@@ -222,6 +225,18 @@ export class SnmpDriver {
     this.leave(active);
     active.request.done(outcome);
     this.startWaiting();
+  }
+
+  /** The host gives no socket, for want of descriptors or of the family: that is no device's silence. */
+  private endAllOf(family: AddressFamily, error: Error): void {
+    const detail = `this worker has no socket to ask from: ${error.message}`;
+    for (const active of this.active.filter((one) => one !== undefined)) {
+      // Whoever hears of the end of one may cancel another.
+      const isUnderWay = this.active[active.place] === active;
+      if (isUnderWay && active.family === family) {
+        this.follow(active, active.walk.abandon({ code: 'unreachable', detail }));
+      }
+    }
   }
 
   private leave(active: ActiveWalk): void {

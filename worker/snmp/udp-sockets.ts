@@ -8,13 +8,20 @@ export type AddressFamily = 'udp4' | 'udp6';
 
 export type DatagramListener = (datagram: Buffer, from: RemoteInfo) => void;
 
+/** Hears, in a turn of its own, that a family has no socket: what was sent meanwhile is lost, and the next send tries again. */
+export type NoSocketListener = (family: AddressFamily, error: Error) => void;
+
 export class UdpSockets {
   private readonly listener: DatagramListener;
+  private readonly noSocket: NoSocketListener;
   private readonly sockets = new Map<AddressFamily, Socket>();
+  /** Families whose failure is about to be told. */
+  private readonly told = new Set<AddressFamily>();
   private closed = false;
 
-  constructor(listener: DatagramListener) {
+  constructor(listener: DatagramListener, noSocket: NoSocketListener) {
     this.listener = listener;
+    this.noSocket = noSocket;
   }
 
   /** Sends to an address literal. `sent` hears of what the kernel refuses, such as a network without route; null when it went. */
@@ -34,6 +41,16 @@ export class UdpSockets {
     this.sockets.clear();
   }
 
+  /** Once for all sends that tried to bind it in this turn. */
+  private tell(type: AddressFamily, error: Error): void {
+    if (this.told.has(type)) return;
+    this.told.add(type);
+    setImmediate(() => {
+      this.told.delete(type);
+      this.noSocket(type, error);
+    });
+  }
+
   private socketFor(type: AddressFamily): Socket {
     const open = this.sockets.get(type);
     if (open !== undefined) return open;
@@ -45,8 +62,10 @@ export class UdpSockets {
       lookup: (host, _options, callback) => callback(null, host, type === 'udp6' ? 6 : 4),
     });
     socket.on('message', this.listener);
-    // Reported by the send that caused it; without a listener it would end the process.
-    socket.on('error', () => {});
+    // Sends report what they cause. A socket that cannot be bound drops what waits for it, and no send hears of it.
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.syscall === 'bind') this.tell(type, error);
+    });
     socket.bind(0);
     this.sockets.set(type, socket);
     return socket;

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { Socket } from 'node:dgram';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { formatArcs } from '../../../protocols/snmp/oid.ts';
 import type { SnmpSession } from '../../../protocols/snmp/session.ts';
 import { compileWalkPlan, DEFAULT_WALK_LIMITS } from '../../../protocols/snmp/walk-plan.ts';
@@ -146,6 +147,27 @@ describe('the driver', () => {
     };
     const { outcome } = await poll(newDriver(), target);
     expect(outcome.fault?.code).toBe('unreachable');
+  });
+
+  it('tells a host without sockets from devices that are silent, and asks again once there are', async () => {
+    const agent = await startAgent();
+    const driver = newDriver();
+    const refused = vi.spyOn(Socket.prototype, 'bind').mockImplementation(function (this: Socket) {
+      const error = Object.assign(new Error('bind EMFILE 0.0.0.0'), { code: 'EMFILE', syscall: 'bind' });
+      queueMicrotask(() => this.emit('error', error));
+      return this;
+    });
+    const patient = { ...LIMITS, timeoutMilliseconds: 60_000 };
+    const [one, other] = await Promise.all([
+      poll(driver, targetOf(agent), patient),
+      poll(driver, targetOf(agent), patient),
+    ]);
+    for (const { outcome } of [one, other]) {
+      expect(outcome.fault?.code).toBe('unreachable');
+      expect(outcome.fault?.detail).toContain('bind EMFILE');
+    }
+    refused.mockRestore();
+    expect((await poll(driver, targetOf(agent))).outcome.fault).toBeUndefined();
   });
 });
 
