@@ -167,6 +167,38 @@ it('a digest is verified in a Buffer too, whose slices share its memory, and the
   expect(message.toString('hex')).toBe(vector.response);
 });
 
+it.each(Object.keys(PRIV_PROTOCOLS) as PrivProtocol[])(
+  'messages of any length open one after another with %s',
+  (priv) => {
+    const engineId = bytes('000000000000000000000002');
+    const key = passwordToKey('sha-1', text('privpass1'));
+    const user: LocalizedUser = {
+      name: text('mon'),
+      auth: authenticationKey('sha-1', localizeKey('sha-1', key, engineId)),
+      priv: cipherKey(priv, privacyKey(priv, 'sha-1', key, engineId)),
+    };
+    for (let length = 1; length <= 70; length += 1) {
+      const plain = Uint8Array.from({ length }, (_, at) => at * length);
+      const salt = Uint8Array.of(0, 0, 0, 7, 0, 0, 0, length);
+      const header = {
+        messageId: 1,
+        maxSize: 65_507,
+        reportable: true,
+        engineId,
+        engineBoots: 7,
+        engineTime: length,
+      };
+      const decoded = decodeUsmMessage(sealUsmMessage({ ...header, salt }, user, plain));
+      if (!decoded.ok) throw new Error(decoded.reason);
+      // One that was cut short goes before it: what it leaves behind is nothing to the next.
+      const cut = { ...decoded.value, data: decoded.value.data.subarray(0, -1) };
+      decryptScopedPdu(cut, user);
+      const opened = decryptScopedPdu(decoded.value, user);
+      expect(hex(opened?.subarray(0, length) ?? new Uint8Array())).toBe(hex(plain));
+    }
+  },
+);
+
 it('every authentication and privacy protocol names the document that defines it', () => {
   for (const row of [...Object.values(AUTH_PROTOCOLS), ...Object.values(PRIV_PROTOCOLS)]) {
     expect(row.rfc).toMatch(/^(RFC \d+|draft-)/);
