@@ -106,7 +106,7 @@ export class Channel {
         if (fault !== undefined) this.#transport.destroy();
         done(fault);
       };
-      this.#transport.attach(opened.socket, this.#endpoint.tls !== 'off');
+      this.#transport.attach(opened.socket);
     });
   }
 

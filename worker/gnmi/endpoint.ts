@@ -35,7 +35,7 @@ export type OpenedSocket = { readonly socket: Socket } | { readonly fault: GnmiF
 
 /**
  * Resolves, asks the guard, connects and shakes hands, all within the time. Never rejects.
- * @param onread as of `net.connect`: where a socket without TLS reads into; one with TLS has `data` events.
+ * @param onread as of `net.connect`: where the socket reads into.
  */
 export async function openSocket(
   endpoint: GnmiEndpoint,
@@ -91,61 +91,55 @@ function openTo(
 ): Promise<OpenedSocket> {
   return new Promise((done) => {
     const at = `${address} port ${endpoint.port}`;
-    const tcp = connectTcp({
-      host: address,
-      port: endpoint.port,
-      noDelay: true,
-      ...(endpoint.tls === 'off' ? { onread } : {}),
-    });
-    let shaking: Socket | undefined;
+    const isSecure = endpoint.tls !== 'off';
+    let isShaking = false;
     const timer = setTimeout(() => {
-      const what =
-        shaking === undefined ? 'did not accept the connection' : 'did not finish the TLS handshake';
+      const what = isShaking ? 'did not finish the TLS handshake' : 'did not accept the connection';
       fail({ code: 'timeout', detail: `${at} ${what} within ${Math.round(timeoutMilliseconds)} ms` });
     }, timeoutMilliseconds);
     const fail = (fault: GnmiFault): void => {
       clearTimeout(timer);
       // What a socket still has to say after this is of no interest, but must not be unheard.
-      for (const socket of [shaking, tcp]) socket?.on('error', () => undefined).destroy();
+      socket?.on('error', () => undefined).destroy();
       done({ fault });
     };
+    // The kernel's own keepalive finds a vanished host; no server counts it against us (decision 0101).
+    const how = {
+      host: address,
+      port: endpoint.port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 30_000,
+    };
+    let socket: Socket | undefined;
+    try {
+      socket = isSecure
+        ? connectTls({ ...how, onread, ...tlsOptions(endpoint) } as ConnectionOptions)
+        : connectTcp({ ...how, onread });
+    } catch (error) {
+      const detail = `the device's certificate settings are unusable: ${codeOf(error)}`;
+      fail({ code: 'tls-untrusted', detail });
+      return;
+    }
+    const opened = socket;
     const onError = (error: Error): void => fail(faultOfSocketError(error, at));
     const onClose = (): void =>
       fail({ code: 'tls-not-spoken', detail: `${at} closed during the TLS handshake` });
-    const succeed = (socket: Socket): void => {
+    opened.on('error', onError);
+    opened.on('close', onClose);
+    opened.once('connect', () => {
+      isShaking = true;
+    });
+    opened.once(isSecure ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer);
-      socket.off('error', onError);
-      socket.off('close', onClose);
-      // The kernel's own keepalive finds a vanished host; no server counts it against us (decision 0101).
-      tcp.setKeepAlive(true, 30_000);
-      done({ socket });
-    };
-    tcp.on('error', onError);
-    tcp.once('connect', () => {
-      if (endpoint.tls === 'off') {
-        succeed(tcp);
-        return;
-      }
-      tcp.off('error', onError);
-      tcp.on('error', () => undefined); // The TLS socket reports it.
-      try {
-        shaking = connectTls({ socket: tcp, ...tlsOptions(endpoint, address) });
-      } catch (error) {
-        fail({
-          code: 'tls-untrusted',
-          detail: `the device's certificate settings are unusable: ${codeOf(error)}`,
-        });
-        return;
-      }
-      const secure = shaking;
-      secure.on('error', onError);
-      secure.on('close', onClose);
-      secure.once('secureConnect', () => succeed(secure));
+      opened.off('error', onError);
+      opened.off('close', onClose);
+      done({ socket: opened });
     });
   });
 }
 
-function tlsOptions(endpoint: GnmiEndpoint, address: string): ConnectionOptions {
+function tlsOptions(endpoint: GnmiEndpoint): ConnectionOptions {
   const expectedName = endpoint.serverName || endpoint.address.replace(/^\[(.*)\]$/, '$1');
   const context = createSecureContext({
     ...(endpoint.ca === '' ? {} : { ca: endpoint.ca }),
@@ -156,7 +150,6 @@ function tlsOptions(endpoint: GnmiEndpoint, address: string): ConnectionOptions 
   return {
     secureContext: context,
     ALPNProtocols: ['h2'],
-    host: address,
     // SNI carries names only (RFC 6066 §3).
     ...(isIP(expectedName) === 0 ? { servername: expectedName } : {}),
     rejectUnauthorized: endpoint.tls === 'verify',

@@ -35,7 +35,7 @@ export class Http2Transport {
     this.#events = events;
   }
 
-  /** For the socket that `attach` will be called with, when it has no TLS. */
+  /** For the socket that `attach` will be called with. */
   get onread(): OnReadOpts {
     return {
       buffer: READ_BUFFER,
@@ -56,11 +56,10 @@ export class Http2Transport {
   }
 
   /** Begins to speak on the socket. */
-  attach(socket: Socket, readsByEvents: boolean): void {
+  attach(socket: Socket): void {
     this.#socket = socket;
     socket.on('error', (error) => this.#events.onSocketError(error));
     socket.on('close', () => this.#closed());
-    if (readsByEvents) socket.on('data', (chunk: Buffer) => this.#received(chunk, chunk.length));
     this.#flush();
   }
 
