@@ -201,11 +201,15 @@ export function readText(reader: TlvReader, octets: number): string {
   const end = at + octets;
   if (reader.position !== end) return '';
   reader.steps += octets;
-  const { bytes } = reader;
+  return asciiAt(reader.bytes, at, end) ?? utf8.decode(reader.bytes.subarray(at, end));
+}
+
+/** undefined when an octet is not 7-bit ASCII. */
+export function asciiAt(bytes: Uint8Array, start: number, end: number): string | undefined {
   let text = '';
-  for (let index = at; index < end; index += 1) {
+  for (let index = start; index < end; index += 1) {
     const byte = bytes[index] as number;
-    if (byte > 127) return utf8.decode(bytes.subarray(at, end));
+    if (byte > 127) return undefined;
     text += ASCII[byte];
   }
   return text;
@@ -244,9 +248,20 @@ export function readSystemId(reader: TlvReader): string {
 
 /** An IS-IS area address, 1 to 13 octets: the first alone, then pairs: `49.0001`. ISO 10589 §7.1.1. */
 export function readIsisArea(reader: TlvReader, octets: number): string {
-  const hex = readHex(reader, octets);
-  let text = hex.slice(0, 2);
-  for (let index = 2; index < hex.length; index += 4) text += `.${hex.slice(index, index + 4)}`;
+  const at = reader.position;
+  reader.skip(octets);
+  if (reader.position !== at + octets) return '';
+  reader.steps += octets;
+  return isisAreaAt(reader.bytes, at, at + octets);
+}
+
+export function isisAreaAt(bytes: Uint8Array, start: number, end: number): string {
+  let text = '';
+  for (let index = start; index < end; index += 1) {
+    // A dot before each pair: behind the first octet, and then behind every second.
+    if ((index - start) % 2 === 1) text += '.';
+    text += HEX[bytes[index] as number];
+  }
   return text;
 }
 

@@ -40,7 +40,7 @@ import {
 import type { TlvWriter } from './writer.ts';
 
 /** RFC 8667 §3.1; OSPF sends none. */
-const SR_CAPABILITIES = flagField(1, ['mpls-ipv4', 'mpls-ipv6']);
+export const SR_CAPABILITIES = flagField(1, ['mpls-ipv4', 'mpls-ipv6']);
 
 export interface SrCapabilities {
   flags: ReturnType<typeof SR_CAPABILITIES.of>;

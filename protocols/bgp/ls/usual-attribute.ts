@@ -1,5 +1,5 @@
 /**
- * The TLVs that nearly every link, prefix and SID has, read in place: as long as they stand in ascending order, each
+ * The TLVs that nearly every node, link, prefix and SID has, read in place: as long as they stand in ascending order, each
  * once and at the length that it should have. Whatever else there is, and all behind it, is the rows' business. A row
  * is called through a table, reads through a `TlvReader` and sees every shape of object; each function here sees few.
  * Both set the same members to the same values: a test holds one against the other.
@@ -10,14 +10,17 @@
 import type { LinkStateAttributes } from './attributes.ts';
 import { NlriType } from './code-point.ts';
 import type { TlvReader } from './reader.ts';
-import { ADJACENCY_FLAGS, PREFIX_FLAGS, prefixAttributeFlags, sidFlags } from './sid.ts';
-import { formatIpv4, hexOctet, ipv6At } from './text.ts';
+import { ADJACENCY_FLAGS, type LabelRange, PREFIX_FLAGS, prefixAttributeFlags, sidFlags } from './sid.ts';
+import { asciiAt, formatIpv4, hexOctet, ipv6At, isisAreaAt } from './text.ts';
 import { TLV_HEADER, type TlvContext } from './tlv.ts';
+import { type Msd, SR_CAPABILITIES } from './tlv-sr.ts';
 import { END_X_SID, type Srv6SidStructure } from './tlv-srv6.ts';
 import { ANOMALOUS } from './tlv-te.ts';
 
 export function decodeUsualTlvs(reader: TlvReader, to: LinkStateAttributes, context: TlvContext): number {
   switch (context.nlriType) {
+    case NlriType.node:
+      return decodeNodeTlvs(reader, to);
     case NlriType.link:
       return decodeLinkTlvs(reader, to, context);
     case NlriType.ipv4Prefix:
@@ -31,6 +34,77 @@ export function decodeUsualTlvs(reader: TlvReader, to: LinkStateAttributes, cont
 }
 
 const NONE = -1;
+
+/** The ranges of labels, the algorithms and the area are those of most nodes: one range, few algorithms. */
+function decodeNodeTlvs(reader: TlvReader, to: LinkStateAttributes): number {
+  const { bytes, view, limit } = reader;
+  let previous = NONE;
+  let at = reader.position;
+  for (; at + TLV_HEADER <= limit; ) {
+    const header = view.getInt32(at);
+    const code = header >> 16;
+    const value = at + TLV_HEADER;
+    const next = value + (header & 0xffff);
+    if (code <= previous || next > limit) break;
+    switch (code) {
+      case 1026: {
+        const name = asciiAt(bytes, value, next);
+        if (name === undefined) return left(reader, at, previous);
+        to['node-name'] = name;
+        break;
+      }
+      case 1028:
+        if (next - value !== 4) return left(reader, at, previous);
+        to['ipv4-router-ids'] = [formatIpv4(view.getUint32(value))];
+        break;
+      case 1029:
+        if (next - value !== 16) return left(reader, at, previous);
+        to['ipv6-router-ids'] = [ipv6At(view, value)];
+        break;
+      case 1034: {
+        const range = rangeAt(view, value, next);
+        if (range === undefined) return left(reader, at, previous);
+        to['sr-capabilities'] = { flags: SR_CAPABILITIES.of(bytes[value] as number), ranges: [range] };
+        break;
+      }
+      case 1035: {
+        const algorithms: number[] = [];
+        for (let index = value; index < next; index += 1) algorithms.push(bytes[index] as number);
+        to['sr-algorithms'] = algorithms;
+        break;
+      }
+      case 1036: {
+        const range = rangeAt(view, value, next);
+        if (range === undefined) return left(reader, at, previous);
+        to['sr-local-block'] = [range];
+        break;
+      }
+      case 263: {
+        if ((next - value) % 2 !== 0) return left(reader, at, previous);
+        const ids: number[] = [];
+        for (let index = value; index < next; index += 2) ids.push(view.getUint16(index) & 0x0fff);
+        to['multi-topology-ids'] = ids;
+        break;
+      }
+      case 266: {
+        if ((next - value) % 2 !== 0) return left(reader, at, previous);
+        const msds: Msd[] = [];
+        for (let index = value; index < next; index += 2)
+          msds.push({ type: bytes[index] as number, value: bytes[index + 1] as number });
+        to['node-msds'] = msds;
+        break;
+      }
+      case 1027:
+        to['isis-area-identifiers'] = [isisAreaAt(bytes, value, next)];
+        break;
+      default:
+        return left(reader, at, previous);
+    }
+    previous = code;
+    at = next;
+  }
+  return left(reader, at, previous);
+}
 
 function decodeLinkTlvs(reader: TlvReader, to: LinkStateAttributes, context: TlvContext): number {
   const { bytes, view, limit } = reader;
@@ -237,6 +311,12 @@ function left(reader: TlvReader, at: number, previous: number): number {
 /** The three octets behind one that belongs to the same TLV. */
 function u24(view: DataView, at: number): number {
   return view.getUint32(at - 1) & 0xffffff;
+}
+
+/** The one range of SR Capabilities or SR Local Block, when it is one and begins with a label. RFC 9085 §2.1.2. */
+function rangeAt(view: DataView, at: number, end: number): LabelRange | undefined {
+  if (end - at !== 12 || view.getInt32(at + 5) !== ((1161 << 16) | 3)) return undefined;
+  return { size: u24(view, at + 2), 'sid-label': u24(view, at + 9) & 0xfffff };
 }
 
 function sidStructureAt(bytes: Uint8Array, at: number): Srv6SidStructure {

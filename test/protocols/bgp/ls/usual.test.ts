@@ -21,9 +21,14 @@ const PREFIX_TLVS = [
   'prefix-attribute-flags',
   'source-router-identifier',
 ];
+const NODE_TLVS = [
+  ...['multi-topology-ids', 'node-msds', 'node-name', 'isis-area-identifiers', 'ipv4-router-ids'],
+  ...['ipv6-router-ids', 'sr-capabilities', 'sr-algorithms', 'sr-local-block'],
+];
 const SID_TLVS = ['endpoint-behavior', 'sid-structure'];
 /** By the type of NLRI that the TLVs are usual for; one of each that is not stands among them. */
 const USUAL: readonly (readonly [nlriType: number, names: readonly string[]])[] = [
+  [1, [...NODE_TLVS, 'route-tags']],
   [2, [...LINK_TLVS, 'shared-risk-link-groups']],
   [3, [...PREFIX_TLVS, 'route-tags']],
   [4, [...PREFIX_TLVS, 'route-tags']],
