@@ -15,7 +15,7 @@ import {
 import { appended, type TlvRow } from './tlv.ts';
 
 /** O, A of IS-IS, E, B of OSPF, R, V of OSPFv3. */
-const NODE_FLAG_BITS = flagField(1, ['overload', 'attached', 'external', 'abr', 'router', 'v6']);
+export const NODE_FLAG_BITS = flagField(1, ['overload', 'attached', 'external', 'abr', 'router', 'v6']);
 type NodeFlagBits = ReturnType<typeof NODE_FLAG_BITS.of>;
 
 export interface NodeAttributes {

@@ -13,6 +13,7 @@ import type { TlvReader } from './reader.ts';
 import { ADJACENCY_FLAGS, type LabelRange, PREFIX_FLAGS, prefixAttributeFlags, sidFlags } from './sid.ts';
 import { asciiAt, formatIpv4, hexOctet, ipv6At, isisAreaAt } from './text.ts';
 import { TLV_HEADER, type TlvContext } from './tlv.ts';
+import { NODE_FLAG_BITS } from './tlv-node.ts';
 import { type Msd, SR_CAPABILITIES } from './tlv-sr.ts';
 import { END_X_SID, type Srv6SidStructure } from './tlv-srv6.ts';
 import { ANOMALOUS } from './tlv-te.ts';
@@ -47,6 +48,10 @@ function decodeNodeTlvs(reader: TlvReader, to: LinkStateAttributes): number {
     const next = value + (header & 0xffff);
     if (code <= previous || next > limit) break;
     switch (code) {
+      case 1024:
+        if (next - value !== 1) return left(reader, at, previous);
+        to['node-flag-bits'] = NODE_FLAG_BITS.of(bytes[value] as number);
+        break;
       case 1026: {
         const name = asciiAt(bytes, value, next);
         if (name === undefined) return left(reader, at, previous);

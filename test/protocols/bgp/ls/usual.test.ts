@@ -23,7 +23,7 @@ const PREFIX_TLVS = [
 ];
 const NODE_TLVS = [
   ...['multi-topology-ids', 'node-msds', 'node-name', 'isis-area-identifiers', 'ipv4-router-ids'],
-  ...['ipv6-router-ids', 'sr-capabilities', 'sr-algorithms', 'sr-local-block'],
+  ...['ipv6-router-ids', 'node-flag-bits', 'sr-capabilities', 'sr-algorithms', 'sr-local-block'],
 ];
 const SID_TLVS = ['endpoint-behavior', 'sid-structure'];
 /** By the type of NLRI that the TLVs are usual for; one of each that is not stands among them. */
