@@ -85,11 +85,14 @@ export class ResponseReader {
     for (;;) {
       if (this.pending.length >= 5 && !this.pending.startsWith('HTTP/')) return 'malformed';
       const crlfEnd = this.pending.indexOf('\r\n\r\n');
-      // Lines may be taken that end in LF alone (RFC 9112 §2.2), as receivers written by hand send them.
-      const end = crlfEnd < 0 ? this.pending.indexOf('\n\n') : crlfEnd;
+      // Lines may be taken that end in LF alone (RFC 9112 §2.2), as receivers written by hand send them. What comes
+      // first is the head's end: the other may stand in the body.
+      const lfEnd = this.pending.indexOf('\n\n');
+      const isLf = lfEnd >= 0 && (crlfEnd < 0 || lfEnd < crlfEnd);
+      const end = isLf ? lfEnd : crlfEnd;
       if (end < 0) return this.pending.length > HEAD_LIMIT_BYTES ? 'malformed' : 'head';
       const head = this.pending.slice(0, end);
-      const rest = this.pending.slice(end + (crlfEnd < 0 ? 2 : 4));
+      const rest = this.pending.slice(end + (isLf ? 2 : 4));
       this.pending = '';
       const status = /^HTTP\/1\.(\d) (\d{3})(?: |\r|\n|$)/.exec(head);
       if (status === null) return 'malformed';
@@ -100,8 +103,8 @@ export class ResponseReader {
         continue;
       }
       // Of such a head the status counts; its connection is not used again, so that where its body ends does not matter.
-      if (crlfEnd < 0) this.frame(code, false, '');
-      else this.frame(code, status[1] !== '0', head.slice(head.indexOf('\r\n')).toLowerCase());
+      if (isLf) this.frame(code, false, '');
+      else this.frame(code, status[1] !== '0', unfolded(head.slice(head.indexOf('\r\n')).toLowerCase()));
       return { body: rest };
     }
   }
@@ -122,8 +125,9 @@ export class ResponseReader {
     if (isTunnel || !this.expectsBody || status === 204 || status === 304) {
       this.remaining = 0;
     } else if (transferEncoding !== undefined) {
-      if (transferEncoding.trim() === 'chunked' && contentLength === undefined) this.mode = 'chunked';
-      else this.mode = 'until-close';
+      // HTTP/1.0 does not know it: such framing is faulty (RFC 9112 §6.1).
+      const isChunked = isHttp11 && transferEncoding.trim() === 'chunked' && contentLength === undefined;
+      this.mode = isChunked ? 'chunked' : 'until-close';
     } else if (contentLength !== undefined) {
       if (/^\d{1,15}$/.test(contentLength)) this.remaining = Number(contentLength);
       else this.mode = 'until-close';
@@ -182,6 +186,11 @@ export class ResponseReader {
     this.head = { ...(this.head as ResponseHead), keepsAlive: false };
     return 'complete';
   }
+}
+
+/** A value that goes on in the next line is one with spaces there (RFC 9112 §5.2). */
+function unfolded(fields: string): string {
+  return fields.replace(/\r\n[ \t]+/g, ' ');
 }
 
 /** The values of a field joined by commas, or undefined; `fields` begins with CR LF and is in lower case. */

@@ -35,6 +35,8 @@ interface Link {
   readonly descriptor: LinkDescriptor;
   readonly attributes: LinkStateAttributes;
   readonly te: boolean;
+  /** The half-link the other way, if it is in the answer too. */
+  readonly reverse: TopologyObject | null;
 }
 
 /** `ietf-network:networks`; ids are those of the API. A termination point has the id of the half-link that it begins. */
@@ -48,7 +50,7 @@ export function formatRfc8345(graph: TopologyGraph, includeStale: boolean): Json
     const nlri = decodeNlri(node.nlri, node.safi);
     const network = networkOf(networks, nlri);
     const outgoing = links.filter((link) => link.localNode === node).sort(byId);
-    const read = outgoing.map((link) => readLink(graph, link));
+    const read = outgoing.map((link) => readLink(graph, link, includeStale));
     network.nodes.push({ node, nlri, links: read });
     network.te ||= read.some(({ te }) => te);
   }
@@ -132,10 +134,17 @@ function viewPrefixes(graph: TopologyGraph, node: TopologyNode): JsonObject[] {
     .map(([prefix, { metric }]) => ({ prefix, ...(metric === undefined ? {} : { metric }) }));
 }
 
-function readLink(graph: TopologyGraph, link: TopologyObject): Link {
+function readLink(graph: TopologyGraph, link: TopologyObject, includeStale: boolean): Link {
   const nlri = decodeNlri(link.nlri, link.safi);
   const { attributes } = decodedAttribute(graph.selected(link).attribute, nlri);
-  return { link, descriptor: nlri.descriptor as LinkDescriptor, attributes, te: isTeLink(attributes) };
+  const { reverse } = graph.pairing(link);
+  return {
+    link,
+    descriptor: nlri.descriptor as LinkDescriptor,
+    attributes,
+    te: isTeLink(attributes),
+    reverse: reverse !== null && (includeStale || !graph.isStale(reverse)) ? reverse : null,
+  };
 }
 
 function viewTerminationPoint({ link, descriptor }: Link, te: boolean): JsonObject {
@@ -155,8 +164,7 @@ function viewTerminationPoint({ link, descriptor }: Link, te: boolean): JsonObje
 }
 
 /** `metric1` is the IGP's, `metric2` the traffic engineering one: as in RFC 8346's own example. */
-function viewLink(graph: TopologyGraph, { link, attributes, te }: Link): JsonObject {
-  const { reverse } = graph.pairing(link);
+function viewLink(graph: TopologyGraph, { link, attributes, te, reverse }: Link): JsonObject {
   const l3 = {
     ...(attributes['link-name'] === undefined ? {} : { name: xmlText(attributes['link-name']) }),
     ...(attributes['igp-metric'] === undefined ? {} : { metric1: String(attributes['igp-metric']) }),

@@ -158,7 +158,7 @@ export class ClientConnection implements FrameSink {
   }
 
   send(stream: ClientStream, bytes: Uint8Array): void {
-    if (stream.isClosed || stream.endsBehind) return;
+    if (stream.isClosed || stream.endsBehind || bytes.length === 0) return;
     stream.unsent.push(bytes);
     this.#sendUnsent(stream);
   }
@@ -205,6 +205,7 @@ export class ClientConnection implements FrameSink {
     end: number,
     endsStream: boolean,
   ): boolean {
+    if (!this.#isReady) return this.#fail(ErrorCode.protocolError, 'what came first was not SETTINGS');
     let stream = this.#current;
     if (stream === undefined || stream.id !== streamId) {
       stream = this.#streams.get(streamId);
@@ -307,7 +308,6 @@ export class ClientConnection implements FrameSink {
   /** DATA of no stream that runs: of one that was given up it is on its way still. */
   #strayData(streamId: number, flowBytes: number): boolean {
     if (this.#block.isOpen) return this.#fail(ErrorCode.protocolError, 'DATA within a header block');
-    if (!this.#isReady) return this.#fail(ErrorCode.protocolError, 'what came first was not SETTINGS');
     if (!this.#wasOpened(streamId))
       return this.#fail(ErrorCode.protocolError, `DATA on stream ${streamId}, which was never opened`);
     this.#giveBackConnection(flowBytes);
@@ -548,7 +548,7 @@ export class ClientConnection implements FrameSink {
     if (stream.id === 0 || stream.isLocalEnded || stream.isClosed) return;
     for (let bytes = stream.unsent[0]; bytes !== undefined; bytes = stream.unsent[0]) {
       const most = Math.min(bytes.length, this.#peer.frameBytes, stream.sendLeft, this.#sendLeft);
-      if (most <= 0 && bytes.length > 0) return;
+      if (most <= 0) return;
       stream.sendLeft -= most;
       this.#sendLeft -= most;
       this.#updatesDue += 2;

@@ -1,6 +1,6 @@
 /** A header block that comes in several frames: HEADERS and its CONTINUATIONs (RFC 9113 §4.3). */
 
-/** A block of the largest size in frames of half a kilobyte; a peer that sends smaller ones is up to something. */
+/** Of any block, however small: the largest of 64 KB in frames of half a kilobyte. More frames are a flood. */
 const MOST_FRAMES = 128;
 
 export class HeaderBlock {

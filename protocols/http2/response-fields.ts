@@ -26,7 +26,8 @@ export function malformedFields(fields: readonly HeaderField[], isTrailer: boole
     if (name.startsWith(':')) {
       if (name !== ':status') return `the pseudo-header ${JSON.stringify(name)}`;
       if (isPseudoOver) return `${name} in the wrong place`;
-      if (!/^\d{3}$/.test(value)) return 'a :status that is no number';
+      // RFC 9110 §15.
+      if (!/^[1-5]\d\d$/.test(value)) return 'a :status that is none of 100 to 599';
       statuses += 1;
     } else {
       isPseudoOver = true;

@@ -126,6 +126,31 @@ const VECTORS: readonly Vector[] = [
     keepsAlive: false,
   },
   {
+    name: 'such lines with CRLF lines in the body, which say nothing of the framing',
+    bytes: 'HTTP/1.1 200 OK\nServer: x\n\nhello\r\ncontent-length: 3\r\n\r\nabc',
+    ends: 'complete',
+    keepsAlive: false,
+  },
+  {
+    name: 'an interim answer and an answer of such lines with CRLF lines in the body',
+    bytes: 'HTTP/1.1 103 E\n\nHTTP/1.1 500 X\n\nfoo\r\n\r\n',
+    ends: 'complete',
+    status: 500,
+    keepsAlive: false,
+  },
+  {
+    name: 'HTTP/1.0 that says chunked, which it does not know',
+    bytes: 'HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ends: 'complete',
+    keepsAlive: false,
+  },
+  {
+    name: 'a value that goes on in the next line',
+    bytes: `${OK}Content-Length: 0\r\nConnection: keep-alive,\r\n close\r\n\r\n`,
+    ends: 'complete',
+    keepsAlive: false,
+  },
+  {
     name: 'a status line without reason',
     bytes: 'HTTP/1.1 599\r\nContent-Length: 0\r\n\r\n',
     ends: 'complete',

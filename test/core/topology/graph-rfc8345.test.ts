@@ -14,14 +14,22 @@ type Body = any;
 const AS = 65_000;
 const ISIS_ROUTERS = ['0000.0000.0001', '0000.0000.0002'];
 
-/** One peer, number 7, that tells what the test says, and the networks that come of it. */
+/** A peer, number 7 if not said otherwise, that tells what the test says, and the networks that come of it. */
 class Told {
   readonly graph = new TopologyGraph();
   readonly #protocol: Protocol;
+  #peer = 7;
 
   constructor(protocol: Protocol) {
     this.#protocol = protocol;
-    this.graph.peer(7).rib.apply({ kind: 'session-established', at: 1, sweepBy: 2 });
+    this.by(7);
+  }
+
+  /** What follows is told by this peer. */
+  by(peer: number): this {
+    this.#peer = peer;
+    this.graph.peer(peer).rib.apply({ kind: 'session-established', at: 1, sweepBy: 2 });
+    return this;
   }
 
   node(routerId: string, attributes: LinkStateAttributes = {}): this {
@@ -29,13 +37,19 @@ class Told {
     return this.#put(encodeNlri({ ...this.#common, type: 'node', localNode, descriptor: {} }), 1, attributes);
   }
 
-  link([from, to]: readonly string[], addresses: readonly string[], attributes: LinkStateAttributes): this {
+  link(
+    [from, to]: readonly string[],
+    addresses: readonly string[],
+    attributes: LinkStateAttributes,
+    neighbors: readonly string[] = [],
+  ): this {
     const [localNode, remoteNode] = [from, to].map((routerId) => ({
       'autonomous-system': AS,
       'igp-router-id': routerId as string,
     }));
     const descriptor = {
       'ipv4-interface-addresses': [...addresses],
+      ...(neighbors.length > 0 ? { 'ipv4-neighbor-addresses': [...neighbors] } : {}),
       ...(addresses.length > 0 ? {} : { 'link-local-identifier': 11, 'link-remote-identifier': 12 }),
     };
     return this.#put(
@@ -55,12 +69,26 @@ class Told {
 
   #put(nlri: Uint8Array, nlriType: number, attributes: LinkStateAttributes): this {
     const attribute = encodeAttribute(attributes, { protocolId: protocolCode(this.#protocol), nlriType });
-    this.graph.peer(7).rib.apply({ kind: 'put', at: 1, safi: 71, nlri, attribute });
+    this.graph.peer(this.#peer).rib.apply({ kind: 'put', at: 1, safi: 71, nlri, attribute });
     return this;
   }
 }
 
 describe('the topology as RFC 8345 with what RFC 8795 adds', () => {
+  it('names the termination point at the other end only where that half of the link is listed', () => {
+    const [a, b] = ISIS_ROUTERS as [string, string];
+    const told = new Told('isis-level-2').link([a, b], ['10.1.0.1'], { 'igp-metric': 10 }, ['10.1.0.2']);
+    told.by(8).link([b, a], ['10.1.0.2'], { 'igp-metric': 10 }, ['10.1.0.1']);
+    const destinations = (includeStale: boolean) =>
+      (formatRfc8345(told.graph, includeStale) as Body)['ietf-network:networks'].network[0][
+        'ietf-network-topology:link'
+      ].map(({ destination }: Body) => 'dest-tp' in destination);
+    expect(destinations(false)).toEqual([true, true]);
+    told.graph.peer(8).rib.apply({ kind: 'session-lost', at: 2, purgeAt: 9 });
+    expect(destinations(true)).toEqual([true, true]);
+    expect(destinations(false)).toEqual([false]);
+  });
+
   it('shows a link with the names, types and places of the TE module', () => {
     const told = new Told('isis-level-2')
       .node(ISIS_ROUTERS[0] as string, {
