@@ -32,8 +32,10 @@ export function buildTelegraf(): string {
 export interface SinkStats {
   readonly requests: number;
   readonly bytes: number;
+  /** As `digestOfBodies` makes it. */
   readonly digest: string;
-  readonly seconds: number;
+  /** Connections that carried a record. */
+  readonly connections: number;
 }
 
 export interface Sink {
@@ -45,8 +47,12 @@ export interface Sink {
   stop(): void;
 }
 
-export async function startSink(program: string, latency: string): Promise<Sink> {
-  const child = spawn(program, ['sink', '-listen', '127.0.0.1:0', '-latency', latency], {
+export async function startSink(
+  program: string,
+  latency: string,
+  more: readonly string[] = [],
+): Promise<Sink> {
+  const child = spawn(program, ['sink', '-listen', '127.0.0.1:0', '-latency', latency, ...more], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const address = await new Promise<string>((resolve, reject) => {

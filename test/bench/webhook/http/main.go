@@ -1,7 +1,7 @@
 // The two ends that the webhook bench measures with: a sink that counts and digests what it receives, and a client on
 // Go's net/http, as a Go program would post records one by one.
 //
-//	http sink -listen 127.0.0.1:9000 [-latency 1ms]     GET /stats answers and resets, GET /stats?keep answers
+//	http sink -listen 127.0.0.1:9000 [-latency 1ms] [-request-id]     GET /stats answers and resets, GET /stats?keep answers
 //	http client -url http://… -requests 100000 -connections 32 -body file
 package main
 
@@ -29,8 +29,9 @@ func main() {
 	case "sink":
 		listen := flags.String("listen", "127.0.0.1:0", "")
 		latency := flags.Duration("latency", 0, "")
+		distinct := flags.Bool("request-id", false, "each answer has an x-request-id of its own")
 		_ = flags.Parse(os.Args[2:])
-		sink(*listen, *latency)
+		sink(*listen, *latency, *distinct)
 	case "client":
 		url := flags.String("url", "", "")
 		requests := flags.Int64("requests", 1, "")

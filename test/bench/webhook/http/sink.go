@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"hash/maphash"
+	"hash/crc32"
 	"net"
 	"net/http"
 	"strconv"
@@ -18,17 +18,21 @@ import (
 type receiver struct {
 	epoll, listener int
 	latency         time.Duration
-	seed            maphash.Seed
-	connections     map[int]*connection
+	// Each answer has an x-request-id of its own.
+	distinct    bool
+	connections map[int]*connection
 	// Requests that wait for their answer, in the order of their times, since all wait equally long.
 	waiting  []waitingAnswer
 	requests int64
 	length   int64
-	digest   uint64
-	first    time.Time
-	last     time.Time
+	// The sum of the bodies' CRC-32: another process can work out what it has to be.
+	digest  uint64
+	senders int64
+	// Of the last round of statistics: which connections have been counted in it.
+	round    int64
 	answer   []byte
 	answerAt int64
+	answers  uint64
 }
 
 type connection struct {
@@ -36,6 +40,7 @@ type connection struct {
 	buffer     []byte
 	filled     int
 	isClosed   bool
+	countedIn  int64
 }
 
 type waitingAnswer struct {
@@ -45,7 +50,7 @@ type waitingAnswer struct {
 
 const headLimit = 65_536
 
-func sink(listen string, latency time.Duration) {
+func sink(listen string, latency time.Duration, distinct bool) {
 	address, err := net.ResolveTCPAddr("tcp4", listen)
 	must(err)
 	descriptor, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
@@ -60,7 +65,7 @@ func sink(listen string, latency time.Duration) {
 	must(err)
 	r := &receiver{
 		epoll: epoll, listener: descriptor, latency: latency,
-		seed: maphash.MakeSeed(), connections: map[int]*connection{},
+		distinct: distinct, round: 1, connections: map[int]*connection{},
 	}
 	r.watch(descriptor)
 	fmt.Printf("%s:%d\n", net.IP(local.Addr[:]), bound.(*syscall.SockaddrInet4).Port)
@@ -157,7 +162,8 @@ func (r *receiver) take(from *connection, arrived []byte) int {
 	}
 	if bytes.HasPrefix(head, []byte("GET /stats ")) {
 		r.write(from, r.stats())
-		r.requests, r.length, r.digest = 0, 0, 0
+		r.requests, r.length, r.digest, r.senders = 0, 0, 0, 0
+		r.round++
 		return size
 	}
 	if bytes.HasPrefix(head, []byte("GET /stats?keep ")) {
@@ -165,13 +171,13 @@ func (r *receiver) take(from *connection, arrived []byte) int {
 		return size
 	}
 	now := time.Now()
-	if r.requests == 0 {
-		r.first = now
+	if from.countedIn != r.round {
+		from.countedIn = r.round
+		r.senders++
 	}
-	r.last = now
 	r.requests++
 	r.length += int64(length)
-	r.digest += maphash.Bytes(r.seed, arrived[end+4:size])
+	r.digest += uint64(crc32.ChecksumIEEE(arrived[end+4 : size]))
 	if r.latency > 0 {
 		r.waiting = append(r.waiting, waitingAnswer{now.Add(r.latency), from})
 	} else {
@@ -216,18 +222,28 @@ func (r *receiver) answerDue() {
 	r.waiting = r.waiting[due:]
 }
 
-// The answer that net/http gives, whose date is another each second.
+// The answer that net/http gives, whose date is another each second, and whose request id is another each time if asked for.
 func (r *receiver) noContent(now time.Time) []byte {
 	if second := now.Unix(); second != r.answerAt {
 		r.answerAt = second
-		r.answer = fmt.Appendf(nil, "HTTP/1.1 204 No Content\r\nDate: %s\r\n\r\n", now.UTC().Format(http.TimeFormat))
+		r.answer = fmt.Appendf(nil, "HTTP/1.1 204 No Content\r\nDate: %s\r\n", now.UTC().Format(http.TimeFormat))
+		if r.distinct {
+			r.answer = append(r.answer, "X-Request-Id: 0000000000000000\r\n"...)
+		}
+		r.answer = append(r.answer, "\r\n"...)
+	}
+	if r.distinct {
+		r.answers++
+		for digit, left := len(r.answer)-5, r.answers; left > 0; digit, left = digit-1, left>>4 {
+			r.answer[digit] = "0123456789abcdef"[left&15]
+		}
 	}
 	return r.answer
 }
 
 func (r *receiver) stats() []byte {
-	body := fmt.Sprintf(`{"requests":%d,"bytes":%d,"digest":"%016x","seconds":%g}`,
-		r.requests, r.length, r.digest, r.last.Sub(r.first).Seconds())
+	body := fmt.Sprintf(`{"requests":%d,"bytes":%d,"digest":"%016x","connections":%d}`,
+		r.requests, r.length, r.digest, r.senders)
 	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
