@@ -1,7 +1,7 @@
 /** The programs that the SNMP bench runs beside the product, each as its own process, and what they cost. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cacheDirectory } from '../../harness.ts';
@@ -77,11 +77,11 @@ export interface Cost {
 /** Runs a program to its end on the first core, where there is more than one. */
 export function measure(command: readonly string[], environment: NodeJS.ProcessEnv = {}): Cost {
   const started = performance.now();
-  const pinned = spawnSync('taskset', ['-V']).status === 0 ? ['taskset', '-c', '0'] : [];
+  const [program, parameters] = onCore(FIRST_CORE, command);
   // `times` gives the shell's own time, then that of what it ran.
   const { stdout, stderr } = spawnSync(
     'bash',
-    ['-c', '"$@" || true; times >&2', 'measure', ...pinned, ...command],
+    ['-c', '"$@" || true; times >&2', 'measure', program, ...parameters],
     {
       encoding: 'utf8',
       env: { ...process.env, ...environment },
@@ -104,9 +104,19 @@ function cpuSecondsOf(processId: number): number {
 
 const linesOf = (path: string) => readFileSync(path, 'utf8').split('\n').length - 1;
 
+const FIRST_CORE = ['taskset', '-c', '0'] as const;
+const SECOND_CORE = ['taskset', '-c', '1'] as const;
+
+/** The command on a core of its own from its start, so that a Go runtime sees one processor; as it is without `taskset`. */
+function onCore(core: readonly string[], command: readonly string[]): [string, string[]] {
+  const [program = '', ...parameters] =
+    spawnSync('taskset', ['-V']).status === 0 ? [...core, ...command] : command;
+  return [program, parameters];
+}
+
 /**
- * Runs a program that polls for ever and writes a line a row: once `warmRows` are there it is measured for some
- * seconds, and then ended.
+ * Runs a program on the first core that polls for ever and writes a line a row: once `warmRows` are there it is measured
+ * for some seconds, from one flush of its output to another, and then ended.
  */
 export async function measureRunning(
   command: readonly string[],
@@ -114,29 +124,45 @@ export async function measureRunning(
   warmRows: number,
   seconds: number,
 ): Promise<{ readonly cpuSeconds: number; readonly rows: number }> {
-  const [program = '', ...parameters] = command;
-  const child = spawn(program, parameters, { stdio: 'ignore' });
+  const child = spawn(...onCore(FIRST_CORE, command), { stdio: 'ignore' });
   const ended = once(child, 'exit');
   const processId = child.pid as number;
-  spawnSync('taskset', ['-a', '-p', '-c', '0', `${processId}`]);
-  const deadline = performance.now() + 60_000;
-  while (linesOf(output) < warmRows && performance.now() < deadline) await delay(100);
-  const [rowsBefore, cpuBefore] = [linesOf(output), cpuSecondsOf(processId)];
-  await delay(seconds * 1_000);
-  const [rows, cpuSeconds] = [linesOf(output) - rowsBefore, cpuSecondsOf(processId) - cpuBefore];
-  child.kill('SIGTERM');
-  await ended;
-  return { cpuSeconds, rows };
+  const deadline = performance.now() + 60_000 + seconds * 1_000;
+  const look = async (milliseconds: number) => {
+    if (performance.now() > deadline) throw new Error(`${command[0]} writes no rows`);
+    await delay(milliseconds);
+    return statSync(output).size;
+  };
+  // Rows come a batch at a time: a reading in between would miss up to a whole poll of all devices.
+  const flushed = async () => {
+    const before = statSync(output).size;
+    let size = before;
+    while (size === before) size = await look(20);
+    for (let last = -1; last !== size; ) {
+      last = size;
+      size = await look(50);
+    }
+    return { cpuSeconds: cpuSecondsOf(processId), rows: linesOf(output) };
+  };
+  try {
+    while (linesOf(output) < warmRows) await look(100);
+    const from = await flushed();
+    await delay(seconds * 1_000);
+    const to = await flushed();
+    return { cpuSeconds: to.cpuSeconds - from.cpuSeconds, rows: to.rows - from.rows };
+  } finally {
+    child.kill('SIGTERM');
+    await ended;
+  }
 }
 
 /** Starts the load target on the other core; the result ends it. */
 export async function startAgent(devices: number, interfaces: number, port: number): Promise<() => void> {
-  const path = ownProgram('agent');
-  const child = spawn(path, ['-devices', `${devices}`, '-interfaces', `${interfaces}`, '-port', `${port}`], {
+  const agent = [ownProgram('agent'), '-devices', `${devices}`, '-interfaces', `${interfaces}`];
+  const child = spawn(...onCore(SECOND_CORE, [...agent, '-port', `${port}`]), {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');
-  spawnSync('taskset', ['-a', '-p', '-c', '1', `${child.pid}`]);
   return () => child.stdin.end();
 }
 

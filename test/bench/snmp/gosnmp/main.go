@@ -1,5 +1,5 @@
 // gosnmp as a collector: it polls all devices again and again, each by a goroutine of its own, and writes one JSON
-// record an interface. At the end it says how many polls it finished.
+// record an interface. At the end it says how many polls it finished after its warm rounds, and the CPU seconds of those.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gosnmp/gosnmp"
@@ -23,6 +24,7 @@ func main() {
 	devices := flag.Int("devices", 50, "devices, on 127.0.1.1 and up")
 	port := flag.Int("port", 16161, "UDP port")
 	rounds := flag.Int("rounds", 20, "how often each device is polled")
+	warm := flag.Int("warm", 0, "rounds of these that are not measured")
 	repetitions := flag.Int("repetitions", 50, "max-repetitions")
 	v3 := flag.Bool("v3", false, "SNMPv3, SHA-256 and AES-128")
 	output := flag.String("output", os.DevNull, "where the records go")
@@ -34,6 +36,8 @@ func main() {
 	writer := bufio.NewWriterSize(file, 1<<20)
 	var lock sync.Mutex
 	var polls atomic.Int64
+	warmPolls := int64(*warm * *devices)
+	before := cpuSeconds()
 	var group sync.WaitGroup
 	for number := 1; number <= *devices; number++ {
 		group.Add(1)
@@ -84,11 +88,24 @@ func main() {
 					_ = encoder.Encode(row)
 				}
 				lock.Unlock()
-				polls.Add(1)
+				if polls.Add(1) == warmPolls {
+					lock.Lock()
+					before = cpuSeconds()
+					lock.Unlock()
+				}
 			}
 		}()
 	}
 	group.Wait()
 	_ = writer.Flush()
-	fmt.Printf("{\"polls\":%d}\n", polls.Load())
+	fmt.Printf("{\"polls\":%d,\"cpuSeconds\":%.3f}\n", polls.Load()-warmPolls, cpuSeconds()-before)
+}
+
+// cpuSeconds tells the user and system time of this process so far.
+func cpuSeconds() float64 {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
 }
