@@ -17,7 +17,11 @@ interface Measured {
   readonly digest: string;
   readonly extra?: {
     readonly churnMilliseconds: readonly number[];
+    readonly churnCpuMilliseconds: readonly number[];
+    /** Heap in use after a collection, with the table less without; ours with the arrays outside of the heap. */
     readonly bytesPerNlri: number;
+    /** Ours alone: octets of the table's arrays, as it counts them itself. */
+    readonly arrayBytesPerNlri?: number;
     readonly actions?: Record<string, number>;
   };
 }
@@ -32,10 +36,19 @@ function roundsOf(updates: number): number {
   return Math.max(3, Math.round(UPDATES_PER_PROCESS / updates));
 }
 
-/** So many processes of each side, one after the other in turn. */
+/** So many turns; in memory each is two processes of each side, one after the other. */
 function turnsOf(routers: number): { readonly inMemory: number; readonly sessions: number } {
-  return routers >= LARGE_ROUTERS ? { inMemory: 2, sessions: 1 } : { inMemory: 3, sessions: 3 };
+  return routers >= LARGE_ROUTERS ? { inMemory: 1, sessions: 1 } : { inMemory: 2, sessions: 3 };
 }
+
+/**
+ * What each side does when it keeps. GoBGP keeps decoded objects and serialises an NLRI for its key. Our table checks
+ * and keeps octets, and decodes when somebody asks: `decode` is what that costs.
+ */
+const DOES = {
+  decode: 'decode to full objects, kept by nobody',
+  keep: 'GoBGP: decode, key, keep objects; Graticule: check framing and NLRI, key, keep the bytes',
+} as const;
 
 export const testCase: TestCase = {
   title: 'link state: decoding, keeping, and a session to its complete table, beside GoBGP v4.8.0',
@@ -47,7 +60,9 @@ export const testCase: TestCase = {
     const sizes = large ? [LARGE_ROUTERS] : [1_000, 10_000].filter((size) => size <= 10_000 * scale);
     const ratios: string[] = [];
     for (const routers of sizes) {
-      for (const kind of routers === 10_000 ? (['isis', 'ospf', 'srv6'] as const) : (['isis'] as const)) {
+      for (const kind of routers === 10_000
+        ? (['isis', 'ospf', 'srv6', 'mixed'] as const)
+        : (['isis'] as const)) {
         log('');
         const workload = writeWorkload(context.scratchDirectory, kind, routers, seed);
         log(
@@ -55,7 +70,7 @@ export const testCase: TestCase = {
         );
         const { inMemory, sessions } = turnsOf(routers);
         log(
-          `  in memory: ${inMemory} processes of each side in turn, ${roundsOf(workload.updates)} rounds each, of which ` +
+          `  in memory: ${2 * inMemory} processes of each side in turn, ${roundsOf(workload.updates)} rounds each, of which ` +
             `the first third does not count; sessions: ${sessions} of each side in turn`,
         );
         ratios.push(...(await compareInMemory(context, gobgp, workload, kind, routers)));
@@ -79,41 +94,63 @@ async function compareInMemory(
   const rounds = roundsOf(workload.updates);
   for (const measure of ['decode', 'keep'] as const) {
     const files = measure === 'keep' ? [workload.file, workload.churnFile] : [workload.file];
-    const theirs: Measured[] = [];
+    const parameters = [measure, ...files, String(rounds)];
+    // With one processor Go's collector takes its time in between, with all it runs beside, as Node's always does.
+    const onOne: Measured[] = [];
+    const onAll: Measured[] = [];
     const ours: Measured[] = [];
     for (let turn = 0; turn < turnsOf(routers).inMemory; turn += 1) {
-      theirs.push(run(gobgp, [measure, ...files, String(rounds)]));
-      ours.push(run(process.execPath, [PROGRAM, measure, ...files, String(rounds)]));
+      onOne.push(run(gobgp, parameters, { GOMAXPROCS: '1' }));
+      ours.push(run(process.execPath, ['--expose-gc', PROGRAM, ...parameters]));
+      onAll.push(run(gobgp, parameters));
+      ours.push(run(process.execPath, ['--expose-gc', PROGRAM, ...parameters]));
     }
-    const [their, our] = [theirs[0] as Measured, ours[0] as Measured];
+    const [their, our] = [onAll[0] as Measured, ours[0] as Measured];
     let comparable = true;
-    await check(`${measure}, ${kind} ${routers}: both sides have the same objects and values`, () => {
+    const sentence =
+      measure === 'decode'
+        ? 'both sides decode every object to the same values, as far as GoBGP knows its TLVs'
+        : 'both sides hold the same NLRIs after the changes, octet by octet, and what they hold decodes to the same';
+    await check(`${measure}, ${kind} ${routers}: ${sentence}`, () => {
       comparable = false;
-      assert.deepEqual(our.counts, their.counts);
-      assert.equal(our.digest, their.digest);
+      for (const one of [...onOne, ...onAll, ...ours]) {
+        assert.deepEqual(one.counts, our.counts);
+        assert.equal(one.digest, our.digest);
+      }
       comparable = true;
     });
-    log(`  objects ${JSON.stringify(our.counts)}, digest ${our.digest.slice(0, 16)}`);
-    log(`  GoBGP     ${figures(theirs, workload.updates)}`);
-    log(`  Graticule ${figures(ours, workload.updates)}`);
+    log(`  ${DOES[measure]}: objects ${JSON.stringify(our.counts)}, digest ${our.digest.slice(0, 16)}`);
+    log(`  GoBGP, GOMAXPROCS=1 ${figures(onOne, workload.updates)}`);
+    log(`  GoBGP, all CPUs     ${figures(onAll, workload.updates)}`);
+    log(`  Graticule           ${figures(ours, workload.updates)}`);
     if (!comparable) continue;
-    const wall = median(warm(theirs, 'milliseconds')) / median(warm(ours, 'milliseconds'));
-    const cpu = median(warm(theirs, 'cpuMilliseconds')) / median(warm(ours, 'cpuMilliseconds'));
+    // GoBGP's better of the two, each time.
+    const ratio = (of: (all: readonly Measured[]) => readonly number[]) =>
+      Math.min(median(of(onOne)), median(of(onAll))) / median(of(ours));
+    const wall = ratio((all) => warm(all, 'milliseconds'));
+    const cpu = ratio((all) => warm(all, 'cpuMilliseconds'));
     const target = measure === 'decode' ? 4 : 8;
     ratios.push(
       `${measure}, ${kind} ${routers}: ${wall.toFixed(1)} × GoBGP (CPU ${cpu.toFixed(1)} ×; target ${target} ×)`,
     );
     if (measure === 'keep') {
-      const churn = (all: Measured[]) => median(all.flatMap(({ extra }) => extra?.churnMilliseconds ?? []));
+      const churn = (all: readonly Measured[]) => all.flatMap(({ extra }) => extra?.churnMilliseconds ?? []);
+      const churnCpu = (all: readonly Measured[]) =>
+        all.flatMap(({ extra }) => extra?.churnCpuMilliseconds ?? []);
+      const both = (all: readonly Measured[]) =>
+        `${median(churn(all)).toFixed(1)} ms (CPU ${median(churnCpu(all)).toFixed(1)} ms)`;
       log(
-        `  10 % churn: GoBGP ${churn(theirs).toFixed(1)} ms, Graticule ${churn(ours).toFixed(1)} ms ` +
+        `  10 % churn: GoBGP ${both(onOne)}, on all CPUs ${both(onAll)}, Graticule ${both(ours)} ` +
           JSON.stringify(our.extra?.actions),
       );
       log(
-        `  retained: GoBGP ${their.extra?.bytesPerNlri.toFixed(0)}, Graticule ` +
-          `${our.extra?.bytesPerNlri.toFixed(0)} octets an NLRI, raw bytes included (target 250)`,
+        `  in use after a collection: GoBGP ${their.extra?.bytesPerNlri.toFixed(0)}, Graticule ` +
+          `${our.extra?.bytesPerNlri.toFixed(0)} octets an NLRI, raw bytes included (target 250), of which arrays ` +
+          `${our.extra?.arrayBytesPerNlri?.toFixed(0)} as the table counts them`,
       );
-      ratios.push(`churn, ${kind} ${routers}: ${(churn(theirs) / churn(ours)).toFixed(1)} × GoBGP`);
+      ratios.push(
+        `churn, ${kind} ${routers}: ${ratio(churn).toFixed(1)} × GoBGP (CPU ${ratio(churnCpu).toFixed(1)} ×)`,
+      );
     }
   }
   return ratios;
@@ -134,7 +171,10 @@ function warm(all: readonly Measured[], of: 'milliseconds' | 'cpuMilliseconds'):
   return all.flatMap((measured) => measured[of].slice(Math.ceil(measured[of].length / 3)));
 }
 
-/** From the first octet sent until the table is complete, over loopback TCP, one session and then two of the same. */
+/**
+ * From the first octet sent until the table is complete, over loopback TCP, one session and then two of the same.
+ * gobgpd decodes, keeps objects in its Adj-RIB-In and selects best paths; our side checks and keeps octets.
+ */
 async function compareSessions(
   { check, log, scratchDirectory }: CaseContext,
   gobgp: string,
@@ -148,8 +188,12 @@ async function compareSessions(
     const turns = turnsOf(routers).sessions;
     const theirs: Session[] = [];
     const ours: Session[] = [];
+    // Asking costs gobgpd work. A first session, which does not count, tells when asking is worth while.
+    let least = (await gobgpdSession(gobgp, gobgpd, workload, peers, scratchDirectory, 0)).milliseconds;
     for (let turn = 0; turn < turns; turn += 1) {
-      theirs.push(await gobgpdSession(gobgp, gobgpd, workload, peers, scratchDirectory));
+      const one = await gobgpdSession(gobgp, gobgpd, workload, peers, scratchDirectory, least * 0.8);
+      least = Math.min(least, one.milliseconds);
+      theirs.push(one);
       ours.push(await ourSession(workload, peers));
     }
     // Looking at each turn of the event loop costs time, so the times above are of sessions that nobody looked at.
@@ -158,7 +202,8 @@ async function compareSessions(
     await check(`${name}: both tables hold every NLRI`, () => {
       for (const { nlris } of [...theirs, ...ours, watched]) assert.equal(nlris, workload.updates * peers);
     });
-    log(`  gobgpd    ${sessionFigures(theirs, workload.updates * peers)}`);
+    const asked = theirs.map((session) => session.asked).join(', ');
+    log(`  gobgpd    ${sessionFigures(theirs, workload.updates * peers)}, asked ${asked} times`);
     log(`  Graticule ${sessionFigures(ours, workload.updates * peers)}`);
     const ratio = median(theirs.map(time)) / median(ours.map(time));
     const cpu = median(theirs.map(cpuTime)) / median(ours.map(cpuTime));
@@ -181,6 +226,8 @@ interface Session {
   readonly cpuSeconds: number;
   readonly baseBytes: number;
   readonly peakBytes: number;
+  /** gobgpd alone: how often it was asked for the size of its table. */
+  readonly asked?: number;
   readonly longestBlockMilliseconds?: number;
   /** The same in CPU time of our thread: what is ours of it on a machine that others use. */
   readonly longestWorkMilliseconds?: number;
@@ -210,6 +257,7 @@ async function gobgpdSession(
   workload: Workload,
   peers: number,
   scratchDirectory: string,
+  quietMilliseconds: number,
 ): Promise<Session> {
   const addresses = Array.from({ length: peers }, (_, peer) => `127.0.0.${2 + peer}`);
   const configuration = join(scratchDirectory, 'gobgpd.toml');
@@ -228,18 +276,24 @@ async function gobgpdSession(
     await until(() => listening(GOBGPD_API) && listening(GOBGPD_PORT));
     const base = residentBytes(daemon.pid as number, 'VmRSS');
     const cpuBefore = cpuSecondsOf(daemon.pid as number);
-    const watcher = start(gobgp, ['watch', `127.0.0.1:${GOBGPD_API}`, String(workload.updates * peers)]);
+    const watcher = start(gobgp, [
+      'watch',
+      `127.0.0.1:${GOBGPD_API}`,
+      String(workload.updates * peers),
+      quietMilliseconds.toFixed(0),
+    ]);
     const began: Promise<{ at: number }>[] = [];
     for (const address of addresses) {
       const speaker = start(process.execPath, [PROGRAM, 'dial', workload.file, address, String(GOBGPD_PORT)]);
       speakers.push(speaker);
       began.push(firstLine(speaker));
     }
-    const { at, paths } = await firstLine<{ at: number; paths: number }>(watcher);
+    const { at, paths, asked } = await firstLine<{ at: number; paths: number; asked: number }>(watcher);
     const first = Math.min(...(await Promise.all(began)).map((line) => line.at));
     return {
       milliseconds: at - first,
       nlris: paths,
+      asked,
       cpuSeconds: cpuSecondsOf(daemon.pid as number) - cpuBefore,
       baseBytes: base,
       peakBytes: residentBytes(daemon.pid as number, 'VmHWM'),
@@ -297,8 +351,9 @@ function gobgpdConfiguration(addresses: readonly string[]): string {
   return global + addresses.map(neighbor).join('');
 }
 
-function run(program: string, parameters: readonly string[]): Measured {
-  const output = execFileSync(program, parameters, { encoding: 'utf8', maxBuffer: 1 << 26 });
+function run(program: string, parameters: readonly string[], environment: NodeJS.ProcessEnv = {}): Measured {
+  const env = { ...process.env, ...environment };
+  const output = execFileSync(program, parameters, { encoding: 'utf8', maxBuffer: 1 << 26, env });
   return JSON.parse(output.trim().split('\n').at(-1) as string);
 }
 

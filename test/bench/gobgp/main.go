@@ -1,8 +1,8 @@
 // GoBGP v4 as the measure of the link-state bench and as the second opinion of the differential test.
 //
 //	gobgp decode FILE ROUNDS   parse every message of FILE, results dropped
-//	gobgp keep FILE ROUNDS     parse and keep by NLRI, then the churn file beside it
-//	gobgp watch ADDRESS COUNT  wait until gobgpd's link-state table holds COUNT paths
+//	gobgp keep FILE CHURN ROUNDS  parse and keep by NLRI, then the churn file on it
+//	gobgp watch ADDRESS COUNT QUIET  wait until gobgpd's link-state table holds COUNT paths, the first QUIET ms without asking
 //	gobgp differ               hex in, what GoBGP reads and writes again out, line by line
 package main
 
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 )
 
 func main() {
@@ -22,7 +23,7 @@ func main() {
 	case "keep":
 		keep(os.Args[2], os.Args[3], number(os.Args[4]))
 	case "watch":
-		watch(os.Args[2], uint64(number(os.Args[3])))
+		watch(os.Args[2], uint64(number(os.Args[3])), time.Duration(number(os.Args[4]))*time.Millisecond)
 	case "differ":
 		differ()
 	default:

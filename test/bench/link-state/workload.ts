@@ -1,6 +1,9 @@
 /**
  * Networks as files of UPDATEs, the same bytes for every program that is measured: a ring of routers with two random
  * chords each, so 6 half-links and 3 prefixes a router, one NLRI an UPDATE since each has its own attribute.
+ *
+ * All TLVs of `isis`, `ospf` and `srv6` are among those that our decoder reads in place (usual-attribute.ts). `mixed` is
+ * `isis` with what sends it to the general way on six links of seven.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -10,7 +13,7 @@ import { nlriTypeCode, protocolCode } from '../../../protocols/bgp/ls/code-point
 import { type EncodableNlri, encodeNlri } from '../../../protocols/bgp/ls/nlri.ts';
 import { Random } from '../../support/random.ts';
 
-export type WorkloadKind = 'isis' | 'ospf' | 'srv6';
+export type WorkloadKind = 'isis' | 'ospf' | 'srv6' | 'mixed';
 
 export interface Workload {
   readonly file: string;
@@ -154,6 +157,7 @@ function* network(kind: WorkloadKind, routers: number, random: Random): Generato
           ...(kind === 'srv6'
             ? { 'srv6-end-x-sids': [endX(router, index)] }
             : { 'adjacency-sids': [adjacency(24000 + index, ospf)] }),
+          ...(kind === 'mixed' && lessUsual(random, index, metric)),
           ...(ospf && {
             'unidirectional-link-delay-microseconds': { anomalous: false, delay: metric },
             'min-max-unidirectional-link-delay-microseconds': {
@@ -251,6 +255,39 @@ function adjacency(label: number, ospf: boolean) {
   return { flags, weight: 0, label };
 }
 
+/** Of the links half have an MSD, half a second and protected adjacency SID, a quarter SRLGs, a quarter ASLA. */
+function lessUsual(random: Random, index: number, metric: number): LinkStateAttributes {
+  const groups = [1 + random.below(1_000), 1_001 + random.below(1_000)];
+  const second = adjacency(25_000 + index, false);
+  return {
+    ...(random.below(2) === 0 && { 'link-msds': [{ type: 1, value: 10 }] }),
+    ...(random.below(2) === 0 && {
+      'adjacency-sids': [
+        adjacency(24_000 + index, false),
+        { ...second, flags: { ...second.flags, b: true } },
+      ],
+    }),
+    ...(random.below(4) === 0 && { 'shared-risk-link-groups': groups }),
+    ...(random.below(4) === 0 && {
+      'application-specific-link-attributes': [
+        {
+          'standard-applications': '10000000',
+          'user-defined-applications': '',
+          attributes: {
+            'te-default-metric': metric,
+            'min-max-unidirectional-link-delay-microseconds': {
+              anomalous: false,
+              'min-delay': metric,
+              'max-delay': metric + 10,
+            },
+            'extended-administrative-group': [random.below(256), 0],
+          },
+        },
+      ],
+    }),
+  };
+}
+
 function flagBits(router: number) {
   const abr = router % 50 === 0;
   return { overload: false, attached: false, external: false, abr, router: false, v6: false };
@@ -260,12 +297,22 @@ function hex4(value: number): string {
   return (value & 0xffff).toString(16).padStart(4, '0');
 }
 
+/** With another value of a member that GoBGP decodes, too; a locator's prefix has none, so its metric is another. */
 function changed({ nlri, attributes }: Announcement): Announcement {
   if (nlri.type === 'link') {
     return { nlri, attributes: { ...attributes, 'igp-metric': (attributes['igp-metric'] ?? 0) + 1 } };
   }
   if (nlri.type === 'node') {
     return { nlri, attributes: { ...attributes, 'node-name': `${attributes['node-name']}-renamed` } };
+  }
+  const [prefixSid] = attributes['prefix-sids'] ?? [];
+  if (prefixSid !== undefined) {
+    const next = { ...prefixSid, index: (prefixSid.index ?? 0) + 1_000_000 };
+    return { nlri, attributes: { ...attributes, 'prefix-sids': [next] } };
+  }
+  const behavior = attributes['endpoint-behavior'];
+  if (behavior !== undefined) {
+    return { nlri, attributes: { ...attributes, 'endpoint-behavior': { ...behavior, behavior: 49 } } };
   }
   return { nlri, attributes: { ...attributes, 'prefix-metric': (attributes['prefix-metric'] ?? 0) + 1 } };
 }
