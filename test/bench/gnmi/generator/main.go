@@ -34,7 +34,7 @@ func (raw) Unmarshal(data []byte, v any) error { return proto.Unmarshal(data, v.
 type server struct {
 	pb.UnimplementedGNMIServer
 	interfaces, notifications, updates int
-	distinct                           bool
+	distinct, json, prefix             bool
 	streams                            atomic.Int64
 }
 
@@ -51,23 +51,33 @@ func (s *server) Subscribe(stream pb.GNMI_SubscribeServer) error {
 			if s.distinct {
 				name = fmt.Sprintf("ethernet-%d/%d", number, index+1)
 			}
+			container := []*pb.PathElem{
+				{Name: "interfaces"},
+				{Name: "interface", Key: map[string]string{"name": name}},
+				{Name: "state"}, {Name: "counters"},
+			}
 			for from := 0; from < len(leaves); from += s.updates {
-				updates := make([]*pb.Update, 0, s.updates)
-				for leaf := from; leaf < from+s.updates; leaf++ {
-					updates = append(updates, &pb.Update{
-						Path: &pb.Path{Elem: []*pb.PathElem{
-							{Name: "interfaces"},
-							{Name: "interface", Key: map[string]string{"name": name}},
-							{Name: "state"}, {Name: "counters"}, {Name: leaves[leaf]},
-						}},
-						Val: &pb.TypedValue{Value: &pb.TypedValue_UintVal{
-							UintVal: 9223372036854775807 + uint64(cycle*1000003+index*101+leaf),
-						}},
-					})
+				notification := &pb.Notification{Timestamp: 1790000000000000000 + int64(cycle)*10000000000}
+				if s.prefix {
+					notification.Prefix = &pb.Path{Elem: container}
 				}
-				encoded, err := proto.Marshal(&pb.SubscribeResponse{Response: &pb.SubscribeResponse_Update{
-					Update: &pb.Notification{Timestamp: 1790000000000000000 + int64(cycle)*10000000000, Update: updates},
-				}})
+				for leaf := from; leaf < from+s.updates; leaf++ {
+					path := &pb.Path{}
+					if !s.prefix {
+						path.Elem = append(path.Elem, container...)
+					}
+					path.Elem = append(path.Elem, &pb.PathElem{Name: leaves[leaf]})
+					value := 9223372036854775807 + uint64(cycle*1000003+index*101+leaf)
+					typed := &pb.TypedValue{Value: &pb.TypedValue_UintVal{UintVal: value}}
+					if s.json {
+						// A 64-bit integer is a string there (RFC 7951 section 6.1).
+						typed.Value = &pb.TypedValue_JsonIetfVal{JsonIetfVal: fmt.Appendf(nil, "\"%d\"", value)}
+					}
+					notification.Update = append(notification.Update, &pb.Update{Path: path, Val: typed})
+				}
+				encoded, err := proto.Marshal(&pb.SubscribeResponse{
+					Response: &pb.SubscribeResponse_Update{Update: notification},
+				})
 				if err != nil {
 					return err
 				}
@@ -94,6 +104,8 @@ func main() {
 	flag.IntVar(&s.notifications, "notifications", 100000, "notifications of each stream")
 	flag.IntVar(&s.updates, "updates", 10, "updates in a notification: 10, 5, 2 or 1")
 	flag.BoolVar(&s.distinct, "distinct", false, "other interface names on each stream")
+	flag.BoolVar(&s.json, "json", false, "values as JSON_IETF in place of uint_val")
+	flag.BoolVar(&s.prefix, "prefix", false, "the container's path as the notification's prefix")
 	flag.Parse()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
