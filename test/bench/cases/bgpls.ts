@@ -38,9 +38,13 @@ function roundsOf(updates: number): number {
   return Math.max(3, Math.round(UPDATES_PER_PROCESS / updates));
 }
 
-/** So many turns; in memory each is two processes of each side, one after the other. */
-function turnsOf(routers: number): { readonly inMemory: number; readonly sessions: number } {
-  return routers >= LARGE_ROUTERS ? { inMemory: 1, sessions: 1 } : { inMemory: 2, sessions: 3 };
+/** So many turns, most for IS-IS; in memory each is two processes of each side, one after the other. */
+function turnsOf(
+  kind: WorkloadKind,
+  routers: number,
+): { readonly inMemory: number; readonly sessions: number } {
+  if (routers >= LARGE_ROUTERS) return { inMemory: 1, sessions: 1 };
+  return kind === 'isis' ? { inMemory: 2, sessions: 3 } : { inMemory: 1, sessions: 2 };
 }
 
 /**
@@ -70,7 +74,7 @@ export const testCase: TestCase = {
         log(
           `${kind}, ${routers} routers: ${workload.updates} UPDATEs, ${workload.octets} octets, digest ${workload.digest}`,
         );
-        const { inMemory, sessions } = turnsOf(routers);
+        const { inMemory, sessions } = turnsOf(kind, routers);
         log(
           `  in memory: ${2 * inMemory} processes of each side in turn, ${roundsOf(workload.updates)} rounds each, of which ` +
             `the first third does not count; sessions: ${sessions} of each side in turn`,
@@ -101,7 +105,7 @@ async function compareInMemory(
     const onOne: Measured[] = [];
     const onAll: Measured[] = [];
     const ours: Measured[] = [];
-    for (let turn = 0; turn < turnsOf(routers).inMemory; turn += 1) {
+    for (let turn = 0; turn < turnsOf(kind, routers).inMemory; turn += 1) {
       onOne.push(run(gobgp, parameters, { GOMAXPROCS: '1' }));
       ours.push(run(process.execPath, ['--expose-gc', PROGRAM, ...parameters]));
       onAll.push(run(gobgp, parameters));
@@ -187,7 +191,7 @@ async function compareSessions(
 ): Promise<string[]> {
   const ratios: string[] = [];
   for (const peers of kind === 'isis' && routers <= 10_000 ? [1, 2] : [1]) {
-    const turns = turnsOf(routers).sessions;
+    const turns = turnsOf(kind, routers).sessions;
     const theirs: Session[] = [];
     const ours: Session[] = [];
     // Asking costs gobgpd work. A first session, which does not count, tells when asking is worth while.
