@@ -21,11 +21,12 @@ import {
 import { type FrameSink, Http2FrameReader } from './frame-reader.ts';
 import { HeaderBlock } from './header-block.ts';
 import { HpackDecoder } from './hpack-decoder.ts';
-import { encodeHeaders, type UnsendableHeader } from './hpack-encoder.ts';
-import { DEFAULT_HEADER_TABLE_BYTES, PeerSettings } from './peer-settings.ts';
+import type { UnsendableHeader } from './hpack-encoder.ts';
+import { DEFAULT_HEADER_TABLE_BYTES } from './peer-settings.ts';
+import { RequestSender } from './request-sender.ts';
 import { malformedFields } from './response-fields.ts';
 import type { HeaderField } from './static-table.ts';
-import { ClientStream, type StreamEvents, type StreamReset } from './stream.ts';
+import type { ClientStream, StreamEvents, StreamReset } from './stream.ts';
 
 export interface ConnectionOptions {
   /** What the peer may send on a stream before some of it has been read; more than 65,535 bytes. */
@@ -54,25 +55,15 @@ export class ClientConnection implements FrameSink {
   readonly #events: ConnectionEvents;
   readonly #reader = new Http2FrameReader(this);
   readonly #writer = new FrameWriter();
+  readonly #sender = new RequestSender(this.#writer);
   readonly #decoder: HpackDecoder;
   readonly #block: HeaderBlock;
-  readonly #peer = new PeerSettings();
   readonly #floods = new FloodLimit();
-  /** Those with a number, and those for which the peer has no room yet. */
-  readonly #streams = new Map<number, ClientStream>();
-  readonly #waiting: ClientStream[] = [];
-  /** Frames come many of one stream behind each other. */
+  /** Frames come many of one stream behind each other. Never one whose response has ended. */
   #current: ClientStream | undefined;
-  #nextStreamId = 1;
   #receiveLeft: number;
   #consumed = 0;
-  #sendLeft = DEFAULT_WINDOW_BYTES;
-  /** DATA of ours may be answered by a WINDOW_UPDATE of its stream and one of the connection: so many are no flood. */
-  #updatesDue = 0;
   #isReady = false;
-  /** The table that the peer keeps for what we write, which never has anything in it; it is told when it shrinks. */
-  #encoderTableBytes = DEFAULT_HEADER_TABLE_BYTES;
-  #emptiesTable = false;
   #goAway: GoAway | undefined;
   #isOver = false;
   #now = 0;
@@ -94,7 +85,7 @@ export class ClientConnection implements FrameSink {
 
   /** Whether requests can be made: not after GOAWAY, nor when it is over. */
   get isUsable(): boolean {
-    return !this.#isOver && this.#goAway === undefined && this.#nextStreamId <= LAST_STREAM_ID;
+    return this.#sender.takesRequests;
   }
 
   /** Nothing more is said or heard; the output may have a last word. */
@@ -104,7 +95,7 @@ export class ClientConnection implements FrameSink {
 
   /** The peer goes away, and nothing runs any more. */
   get isDrained(): boolean {
-    return this.#goAway !== undefined && this.#streams.size === 0;
+    return this.#goAway !== undefined && this.#sender.openStreams === 0;
   }
 
   /** What is to be sent; undefined for nothing. To be asked after every call of the others. */
@@ -126,6 +117,7 @@ export class ClientConnection implements FrameSink {
   lost(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#sender.stop();
     this.#endStreams('the connection is over');
   }
 
@@ -148,26 +140,20 @@ export class ClientConnection implements FrameSink {
     events: StreamEvents,
   ): ClientStream | UnsendableHeader | undefined {
     if (!this.isUsable) return undefined;
-    const block = encodeHeaders(fields, secret, this.#emptiesTable);
-    if ('unsendable' in block) return block;
-    this.#emptiesTable = false;
-    const stream = new ClientStream(block, events, this.#options.streamWindowBytes);
-    this.#waiting.push(stream);
-    this.#openWaiting();
-    return stream;
+    return this.#sender.request(fields, secret, events, this.#options.streamWindowBytes);
   }
 
   send(stream: ClientStream, bytes: Uint8Array): void {
     if (stream.isClosed || stream.endsBehind || bytes.length === 0) return;
     stream.unsent.push(bytes);
-    this.#sendUnsent(stream);
+    this.#sender.flush(stream);
   }
 
   /** Nothing more is sent on the stream behind what has been. */
   end(stream: ClientStream): void {
     if (stream.isClosed || stream.endsBehind) return;
     stream.endsBehind = true;
-    this.#sendUnsent(stream);
+    this.#sender.flush(stream);
   }
 
   /** Gives the stream up; it has no more events. */
@@ -208,7 +194,7 @@ export class ClientConnection implements FrameSink {
     if (!this.#isReady) return this.#fail(ErrorCode.protocolError, 'what came first was not SETTINGS');
     let stream = this.#current;
     if (stream === undefined || stream.id !== streamId) {
-      stream = this.#streams.get(streamId);
+      stream = this.#sender.find(streamId);
       this.#current = stream;
     }
     this.#receiveLeft -= flowBytes;
@@ -281,6 +267,7 @@ export class ClientConnection implements FrameSink {
   #fail(code: number, detail: string): false {
     if (this.#isOver) return false;
     this.#isOver = true;
+    this.#sender.stop();
     this.#writer.goAway(0, code);
     this.#events.onFailure({ code, detail });
     this.#endStreams(detail);
@@ -288,11 +275,8 @@ export class ClientConnection implements FrameSink {
   }
 
   #endStreams(detail: string): void {
-    const running = [...this.#streams.values(), ...this.#waiting.splice(0)];
-    this.#streams.clear();
-    this.#current = undefined;
-    for (const stream of running) {
-      stream.isClosed = true;
+    for (const stream of this.#sender.unfinished()) {
+      this.#remove(stream);
       // It has told its end, or will behind what is held.
       if (stream.isRemoteEnded) continue;
       stream.dropHeld();
@@ -308,14 +292,10 @@ export class ClientConnection implements FrameSink {
   /** DATA of no stream that runs: of one that was given up it is on its way still. */
   #strayData(streamId: number, flowBytes: number): boolean {
     if (this.#block.isOpen) return this.#fail(ErrorCode.protocolError, 'DATA within a header block');
-    if (!this.#wasOpened(streamId))
+    if (!this.#sender.wasOpened(streamId))
       return this.#fail(ErrorCode.protocolError, `DATA on stream ${streamId}, which was never opened`);
     this.#giveBackConnection(flowBytes);
     return flowBytes > 0 || this.#countFlood('empty DATA');
-  }
-
-  #wasOpened(streamId: number): boolean {
-    return streamId % 2 === 1 && streamId < this.#nextStreamId;
   }
 
   /** Read, and the peer may send as much again. */
@@ -347,7 +327,7 @@ export class ClientConnection implements FrameSink {
   ): boolean {
     if (type === FrameType.continuation && !this.#block.isOpen)
       return this.#fail(ErrorCode.protocolError, 'CONTINUATION without HEADERS');
-    if (!this.#wasOpened(streamId))
+    if (!this.#sender.wasOpened(streamId))
       return this.#fail(ErrorCode.protocolError, `HEADERS on stream ${streamId}, which was never opened`);
     const fragment = fragmentOf(type, flags, bytes, start, end);
     if ('code' in fragment) return this.#fail(fragment.code, fragment.detail);
@@ -362,7 +342,7 @@ export class ClientConnection implements FrameSink {
     // Also that of a stream that was given up: the table goes on from it.
     const list = this.#decoder.decode(block, 0, block.length);
     if (list === undefined) return this.#fail(ErrorCode.compressionError, 'a header block that is no HPACK');
-    const stream = this.#streams.get(streamId);
+    const stream = this.#sender.find(streamId);
     if (stream === undefined) return this.#countFlood('HEADERS');
     if (stream.isRemoteEnded)
       return this.#malformed(stream, ErrorCode.streamClosed, 'HEADERS behind END_STREAM');
@@ -394,24 +374,8 @@ export class ClientConnection implements FrameSink {
 
   #settings(flags: number, bytes: Uint8Array, start: number, end: number): boolean {
     if ((flags & FrameFlag.ack) !== 0) return this.#countFlood('SETTINGS');
-    const before = this.#peer.windowBytes;
-    for (const [setting, value] of settingsOf(bytes, start, end)) {
-      const failure = this.#peer.apply(setting, value);
-      if (failure !== undefined) return this.#fail(failure.code, failure.detail);
-    }
-    // What we write uses no table: once emptied, it is never larger than allowed again.
-    if (this.#peer.headerTableBytes < this.#encoderTableBytes) {
-      this.#encoderTableBytes = 0;
-      this.#emptiesTable = true;
-    }
-    this.#writer.settingsAck();
-    for (const stream of this.#streams.values()) {
-      stream.sendLeft += this.#peer.windowBytes - before;
-      if (stream.sendLeft > LARGEST_WINDOW_BYTES)
-        return this.#fail(ErrorCode.flowControlError, 'SETTINGS that make a window too large');
-    }
-    for (const stream of this.#streams.values()) this.#sendUnsent(stream);
-    this.#openWaiting();
+    const failure = this.#sender.applySettings(settingsOf(bytes, start, end));
+    if (failure !== undefined) return this.#fail(failure.code, failure.detail);
     if (this.#isReady) return this.#countFlood('SETTINGS');
     this.#isReady = true;
     this.#events.onReady();
@@ -428,9 +392,10 @@ export class ClientConnection implements FrameSink {
     if (goAway.lastStreamId > (this.#goAway?.lastStreamId ?? LAST_STREAM_ID))
       return this.#fail(ErrorCode.protocolError, 'a second GOAWAY that takes more streams than the first');
     this.#goAway = goAway;
+    this.#sender.stop();
     this.#events.onGoAway(goAway);
     const detail = goAway.debug;
-    for (const stream of [...this.#streams.values(), ...this.#waiting]) {
+    for (const stream of this.#sender.unfinished()) {
       if (stream.id !== 0 && stream.id <= goAway.lastStreamId) continue;
       this.#resetStream(stream, { code: ErrorCode.refusedStream, reason: 'unprocessed', detail });
     }
@@ -439,40 +404,30 @@ export class ClientConnection implements FrameSink {
 
   #windowUpdate(streamId: number, increment: number): boolean {
     if (streamId === 0) {
-      if (increment === 0) return this.#fail(ErrorCode.protocolError, 'WINDOW_UPDATE by nothing');
-      this.#sendLeft += increment;
-      if (this.#sendLeft > LARGEST_WINDOW_BYTES)
-        return this.#fail(ErrorCode.flowControlError, 'a window that is too large');
-      for (const stream of this.#streams.values()) this.#sendUnsent(stream);
-      return this.#countUpdate();
+      const failure = this.#sender.widenConnection(increment);
+      return failure === undefined ? this.#countUpdate() : this.#fail(failure.code, failure.detail);
     }
-    if (!this.#wasOpened(streamId))
+    if (!this.#sender.wasOpened(streamId))
       return this.#fail(
         ErrorCode.protocolError,
         `WINDOW_UPDATE of stream ${streamId}, which was never opened`,
       );
-    const stream = this.#streams.get(streamId);
+    const stream = this.#sender.find(streamId);
     if (stream !== undefined) {
-      if (increment === 0)
-        return this.#malformed(stream, ErrorCode.protocolError, 'WINDOW_UPDATE by nothing');
-      stream.sendLeft += increment;
-      if (stream.sendLeft > LARGEST_WINDOW_BYTES)
-        return this.#malformed(stream, ErrorCode.flowControlError, 'a window that is too large');
-      this.#sendUnsent(stream);
+      const failure = this.#sender.widenStream(stream, increment);
+      if (failure !== undefined) return this.#malformed(stream, failure.code, failure.detail);
     }
     return this.#countUpdate();
   }
 
   #countUpdate(): boolean {
-    if (this.#updatesDue === 0) return this.#countFlood('WINDOW_UPDATE');
-    this.#updatesDue -= 1;
-    return !this.#isOver;
+    return this.#sender.takeUpdateDue() ? !this.#isOver : this.#countFlood('WINDOW_UPDATE');
   }
 
   #resetByPeer(streamId: number, code: number): boolean {
-    if (!this.#wasOpened(streamId))
+    if (!this.#sender.wasOpened(streamId))
       return this.#fail(ErrorCode.protocolError, `RST_STREAM of stream ${streamId}, which was never opened`);
-    const stream = this.#streams.get(streamId);
+    const stream = this.#sender.find(streamId);
     if (stream === undefined) return this.#countFlood('RST_STREAM');
     // A complete response stands; the peer only wants no more of the request (RFC 9113 §8.1).
     if (stream.isRemoteEnded) {
@@ -497,6 +452,7 @@ export class ClientConnection implements FrameSink {
 
   #remoteEnded(stream: ClientStream): void {
     stream.isRemoteEnded = true;
+    this.#current = undefined;
     if (stream.isPaused || stream.heldBytes > 0) stream.endsBehindHeld = true;
     else stream.events.onEnd();
     if (stream.isLocalEnded) this.#remove(stream);
@@ -510,63 +466,7 @@ export class ClientConnection implements FrameSink {
   }
 
   #remove(stream: ClientStream): void {
-    if (stream.isClosed) return;
-    stream.isClosed = true;
-    if (stream.id === 0) this.#waiting.splice(this.#waiting.indexOf(stream), 1);
-    else this.#streams.delete(stream.id);
     if (this.#current === stream) this.#current = undefined;
-    this.#openWaiting();
-  }
-
-  /** Gives numbers to those for which the peer has room, in the order of their asking. */
-  #openWaiting(): void {
-    while (this.#waiting.length > 0 && this.#streams.size < this.#peer.concurrentStreams && this.isUsable) {
-      const stream = this.#waiting.shift() as ClientStream;
-      stream.id = this.#nextStreamId;
-      this.#nextStreamId += 2;
-      stream.sendLeft = this.#peer.windowBytes;
-      this.#streams.set(stream.id, stream);
-      const { request } = stream;
-      stream.request = new Uint8Array(0);
-      const most = this.#peer.frameBytes;
-      for (let at = 0; at < request.length; at += most) {
-        const type = at === 0 ? FrameType.headers : FrameType.continuation;
-        const isLast = at + most >= request.length;
-        this.#writer.frame(
-          type,
-          isLast ? FrameFlag.endHeaders : 0,
-          stream.id,
-          request.subarray(at, at + most),
-        );
-      }
-      this.#sendUnsent(stream);
-    }
-  }
-
-  /** As far as the peer's windows go (RFC 9113 §6.9). */
-  #sendUnsent(stream: ClientStream): void {
-    if (stream.id === 0 || stream.isLocalEnded || stream.isClosed) return;
-    for (let bytes = stream.unsent[0]; bytes !== undefined; bytes = stream.unsent[0]) {
-      const most = Math.min(bytes.length, this.#peer.frameBytes, stream.sendLeft, this.#sendLeft);
-      if (most <= 0) return;
-      stream.sendLeft -= most;
-      this.#sendLeft -= most;
-      this.#updatesDue += 2;
-      if (most < bytes.length) stream.unsent[0] = bytes.subarray(most);
-      else stream.unsent.shift();
-      const endsStream = stream.endsBehind && stream.unsent.length === 0;
-      if (endsStream) stream.isLocalEnded = true;
-      this.#writer.frame(
-        FrameType.data,
-        endsStream ? FrameFlag.endStream : 0,
-        stream.id,
-        bytes.subarray(0, most),
-      );
-    }
-    if (stream.endsBehind && !stream.isLocalEnded) {
-      stream.isLocalEnded = true;
-      this.#writer.frame(FrameType.data, FrameFlag.endStream, stream.id, new Uint8Array(0));
-    }
-    if (stream.isLocalEnded && stream.isRemoteEnded) this.#remove(stream);
+    this.#sender.remove(stream);
   }
 }

@@ -159,6 +159,16 @@ describe('flow control of what comes', () => {
     }
   });
 
+  it('takes DATA that comes after both sides have ended as DATA of a stream that was closed', () => {
+    const { talk, server, stream } = begun();
+    server.data(1, '01', true);
+    talk.connection.end(stream);
+    talk.sent();
+    server.data(1, '02');
+    expect(talk.events).toEqual(['data 1 01', 'end 1']);
+    expect(talk.sent()).toEqual([]);
+  });
+
   it('does not let a stream that was given up keep the window of the others', () => {
     const { talk, server, stream } = begun();
     talk.connection.pause(stream);
