@@ -24,7 +24,7 @@ import { HpackDecoder } from './hpack-decoder.ts';
 import type { UnsendableHeader } from './hpack-encoder.ts';
 import { DEFAULT_HEADER_TABLE_BYTES } from './peer-settings.ts';
 import { RequestSender } from './request-sender.ts';
-import { malformedFields } from './response-fields.ts';
+import { contentLength, malformedFields } from './response-fields.ts';
 import type { HeaderField } from './static-table.ts';
 import type { ClientStream, StreamEvents, StreamReset } from './stream.ts';
 
@@ -49,6 +49,7 @@ export interface ConnectionEvents {
 /** A quarter of a window is given back at a time. */
 const WINDOW_PARTS = 4;
 const LAST_STREAM_ID = 2 ** 31 - 1;
+const OTHER_LENGTH = 'a content-length that is not the length of the DATA';
 
 export class ClientConnection implements FrameSink {
   readonly #options: ConnectionOptions;
@@ -212,6 +213,13 @@ export class ClientConnection implements FrameSink {
         ? this.#malformed(stream, ErrorCode.streamClosed, 'DATA behind END_STREAM')
         : this.#malformed(stream, ErrorCode.protocolError, 'DATA before HEADERS');
     }
+    if (stream.contentLeft !== undefined) {
+      stream.contentLeft -= end - start;
+      if (stream.contentLeft < 0 || (endsStream && stream.contentLeft > 0)) {
+        this.#giveBackConnection(flowBytes);
+        return this.#malformed(stream, ErrorCode.protocolError, OTHER_LENGTH);
+      }
+    }
     if (start === end) {
       if (!endsStream && !this.#countFlood('empty DATA')) return false;
     } else if (stream.isPaused || stream.heldBytes > 0) {
@@ -357,14 +365,20 @@ export class ClientConnection implements FrameSink {
       malformedFields(list.fields, isTrailer) ??
       (isTrailer && !endsStream ? 'a second header block that does not end the stream' : undefined);
     if (wrong !== undefined) return this.#malformed(stream, ErrorCode.protocolError, wrong);
-    if (isTrailer) stream.events.onTrailers(list.fields);
-    else {
+    if (isTrailer) {
+      if (stream.contentLeft !== undefined && stream.contentLeft > 0)
+        return this.#malformed(stream, ErrorCode.protocolError, OTHER_LENGTH);
+      stream.events.onTrailers(list.fields);
+    } else {
       const status = Number(list.fields.find(([name]) => name === ':status')?.[1]);
       if (status < 200) {
         if (endsStream || status === 101)
           return this.#malformed(stream, ErrorCode.protocolError, `:status ${status} in the wrong place`);
         return this.#countFlood('HEADERS');
       }
+      stream.contentLeft = contentLength(list.fields, status, stream.isHead);
+      if (Number.isNaN(stream.contentLeft) || (endsStream && (stream.contentLeft ?? 0) > 0))
+        return this.#malformed(stream, ErrorCode.protocolError, OTHER_LENGTH);
       stream.hasResponse = true;
       stream.events.onHeaders(list.fields);
     }

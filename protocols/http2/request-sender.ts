@@ -79,7 +79,8 @@ export class RequestSender {
     const block = encodeHeaders(fields, secret, this.#emptiesTable);
     if ('unsendable' in block) return block;
     this.#emptiesTable = false;
-    const stream = new ClientStream(block, events, receiveWindowBytes);
+    const isHead = fields.some(([name, value]) => name === ':method' && value === 'HEAD');
+    const stream = new ClientStream(block, isHead, events, receiveWindowBytes);
     this.#waiting.push(stream);
     this.#openWaiting();
     return stream;

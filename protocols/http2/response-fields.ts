@@ -1,4 +1,4 @@
-/** What a response's fields must be (RFC 9113 §8.2, §8.3). */
+/** What a response's fields must be (RFC 9113 §8.2, §8.3), and what they say of its content. */
 import type { HeaderField } from './static-table.ts';
 
 /** Fields of HTTP/1.1's connections (RFC 9113 §8.2.2). */
@@ -36,4 +36,23 @@ export function malformedFields(fields: readonly HeaderField[], isTrailer: boole
     }
   }
   return isTrailer || statuses === 1 ? undefined : `${statuses} times :status`;
+}
+
+/**
+ * How many octets of DATA a response must have (RFC 9113 §8.1.1); undefined when it does not say, or when it has no content
+ * whatever it says; NaN for what is no length, or several (RFC 9110 §8.6).
+ */
+export function contentLength(
+  fields: readonly HeaderField[],
+  status: number,
+  isHead: boolean,
+): number | undefined {
+  if (isHead || status === 204 || status === 304) return undefined;
+  let length: number | undefined;
+  for (const [name, value] of fields) {
+    if (name !== 'content-length') continue;
+    if (length !== undefined || !/^\d+$/.test(value.trim())) return Number.NaN;
+    length = Number(value);
+  }
+  return length;
 }

@@ -38,6 +38,10 @@ export class ClientStream {
   isLocalEnded = false;
   isRemoteEnded = false;
   hasResponse = false;
+  /** The response has no content, whatever its fields say (RFC 9110 §9.3.2). */
+  readonly isHead: boolean;
+  /** The octets of DATA that `content-length` says are still to come; undefined: it says nothing that binds. */
+  contentLeft: number | undefined;
   /** What the peer may still send, and what was read of it and not yet given back. */
   receiveLeft: number;
   consumed = 0;
@@ -56,8 +60,9 @@ export class ClientStream {
   endsBehindHeld = false;
   isHandingHeld = false;
 
-  constructor(request: Uint8Array, events: StreamEvents, receiveWindowBytes: number) {
+  constructor(request: Uint8Array, isHead: boolean, events: StreamEvents, receiveWindowBytes: number) {
     this.request = request;
+    this.isHead = isHead;
     this.events = events;
     this.receiveLeft = receiveWindowBytes;
   }

@@ -291,6 +291,32 @@ describe('requests', () => {
   });
 });
 
+describe('content-length', () => {
+  const CONTENT_LENGTH_5 = '88 0f0d0135';
+
+  it('binds no response to HEAD, which has no content', () => {
+    const talk = new Conversation();
+    talk.open(REQUEST.map(([name, value]) => [name, name === ':method' ? 'HEAD' : value]));
+    const server = new Server(talk);
+    server.frame(FrameType.headers, FrameFlag.endHeaders | FrameFlag.endStream, 1, CONTENT_LENGTH_5);
+    expect(talk.events.slice(1)).toEqual(['headers 1 :status=200 content-length=5', 'end 1']);
+  });
+
+  it('counts what is held as it comes; the rest of a stream that broke it goes back to the connection', () => {
+    const talk = new Conversation();
+    const stream = talk.open();
+    const server = new Server(talk);
+    server.frame(FrameType.headers, FrameFlag.endHeaders, 1, CONTENT_LENGTH_5);
+    talk.connection.pause(stream);
+    server.data(1, '01020304');
+    server.data(1, KIB_16);
+    expect(talk.events.slice(2)).toEqual(['reset 1 PROTOCOL_ERROR malformed']);
+    expect(talk.sent()).toEqual(['WINDOW_UPDATE 0 16384', 'RST_STREAM 1 PROTOCOL_ERROR']);
+    talk.connection.resume(stream);
+    expect(talk.events).toHaveLength(3);
+  });
+});
+
 describe('what is bounded', () => {
   const flood = (write: (writer: FrameWriter) => void, perRound = 1) => {
     const { talk, server } = begun();
