@@ -2,10 +2,18 @@
 import { decodeAttribute } from '../../protocols/bgp/ls/attribute.ts';
 import { decodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import { Problem } from '../problem.ts';
-import { CONFLICT_AFTER_MILLISECONDS, type GraphChange, type TopologyGraph } from './graph.ts';
-import type { TopologyObject } from './graph-object.ts';
+import type { GraphChange, TopologyGraph } from './graph.ts';
 import type { Journal } from './journal.ts';
 import { type JsonObject, stringifyExactly, time } from './object-view.ts';
+import {
+  changeOf,
+  compareEvents,
+  objectOf,
+  peerOf,
+  placeOf,
+  type TimelineEvent,
+  timeOf,
+} from './timeline.ts';
 
 /** The id of an object of any kind. */
 export const OBJECT_ID_PATTERN = '^[nlpscu]\\.[A-Za-z0-9_-]{22}$';
@@ -59,16 +67,6 @@ export function parseEventQuery(parameters: URLSearchParams): EventQuery {
   };
 }
 
-interface Event {
-  readonly id: string;
-  readonly at: number;
-  readonly action: string;
-  readonly object: TopologyObject;
-  readonly peerId: number | null;
-  readonly before: Uint8Array | null;
-  readonly after: Uint8Array | null;
-}
-
 export interface EventPage {
   readonly events: readonly JsonObject[];
   /** The `after` of the next page; undefined on the last. */
@@ -81,67 +79,121 @@ export function listEvents(
   query: EventQuery,
   now: number,
 ): EventPage {
-  const events = [...allEvents(graph, journal, now)]
-    .filter(
-      ({ at, peerId, object }) =>
-        (query.since === undefined || at >= query.since) &&
-        (query.peerId === undefined || peerId === query.peerId) &&
-        (query.objectId === undefined || object.id === query.objectId),
-    )
-    // Both orders are reversed: what came last in an item of the log is the newest.
-    .reverse()
-    .sort((a, b) => b.at - a.at);
-  const start = query.after === undefined ? 0 : events.findIndex(({ id }) => id === query.after) + 1;
+  const cursor = query.after === undefined ? undefined : findEvent(graph, journal, query.after, now);
   // An event that is no longer remembered has nothing older than itself here.
-  if (query.after !== undefined && start === 0) return { events: [], next: undefined };
-  const page = events.slice(start, start + query.limit);
-  const more = start + query.limit < events.length;
-  return { events: page.map(viewEvent), next: more ? page.at(-1)?.id : undefined };
+  if (query.after !== undefined && cursor === undefined) return { events: [], next: undefined };
+  const page: TimelineEvent[] = [];
+  for (const event of newestFirst(graph, journal, query, cursor, now)) {
+    if (query.since !== undefined && timeOf(event) < query.since) break;
+    if (query.peerId !== undefined && peerOf(event) !== query.peerId) continue;
+    if (page.length === query.limit)
+      return { events: page.map(viewEvent), next: idOf(page.at(-1) as TimelineEvent) };
+    page.push(event);
+  }
+  return { events: page.map(viewEvent), next: undefined };
 }
 
-function* allEvents(graph: TopologyGraph, journal: Journal, now: number): Generator<Event> {
-  for (const { peerId, sequence, changes } of journal.records()) {
-    for (const [index, change] of changes.entries()) {
-      const event = { ...change, id: `e.${peerId}.${sequence}.${index}`, action: actionOf(change) };
-      if (change.action !== 'conflict-cleared') yield event;
-      else {
-        yield conflictEvent(change.object, change.differedSince);
-        yield { ...event, peerId: null };
-      }
+/** Of the peer or object that is asked for, those that are older than the cursor. */
+function* newestFirst(
+  graph: TopologyGraph,
+  { timeline }: Journal,
+  query: EventQuery,
+  cursor: TimelineEvent | undefined,
+  now: number,
+): Generator<TimelineEvent> {
+  const { objectId, peerId } = query;
+  const past =
+    objectId !== undefined
+      ? timeline.ofObject(objectId)
+      : peerId !== undefined
+        ? timeline.ofPeer(peerId)
+        : timeline.all;
+  const lasting = peerId !== undefined ? [] : newestConflicts(graph, query, cursor, now);
+  let place = cursor === undefined ? past.length : placeOf(cursor, past);
+  for (const conflict of lasting) {
+    for (; place > 0; place -= 1) {
+      const event = past[place - 1] as TimelineEvent;
+      if (compareEvents(event, conflict) < 0) break;
+      yield event;
     }
+    yield conflict;
   }
-  for (const object of graph.differing) {
-    if (graph.inConflict(object, now)) yield conflictEvent(object, object.differsSince);
-  }
+  for (; place > 0; place -= 1) yield past[place - 1] as TimelineEvent;
 }
 
-/** Nobody says a conflict: it is what was said a while ago and never agreed upon. */
-function conflictEvent(object: TopologyObject, differedSince: number): Event {
-  const at = differedSince + CONFLICT_AFTER_MILLISECONDS;
-  const id = `e.${object.id}.${at}`;
-  return { id, at, action: 'conflict', object, peerId: null, before: null, after: null };
+/** Conflicts that last and are older than the cursor, newest first: as many as decide a page. */
+function newestConflicts(
+  graph: TopologyGraph,
+  { limit, objectId }: EventQuery,
+  cursor: TimelineEvent | undefined,
+  now: number,
+): TimelineEvent[] {
+  const most = limit + 1;
+  const newest: TimelineEvent[] = [];
+  const keepMost = () => newest.sort((a, b) => compareEvents(b, a)).splice(most);
+  for (const object of graph.differing) {
+    if (!graph.inConflict(object, now) || (objectId !== undefined && object.id !== objectId)) continue;
+    const conflict = { record: undefined, index: 0, conflict: object };
+    if (cursor !== undefined && compareEvents(conflict, cursor) >= 0) continue;
+    newest.push(conflict);
+    // Of very many, few are sorted at a time.
+    if (newest.length === 2 * most) keepMost();
+  }
+  keepMost();
+  return newest;
+}
+
+function findEvent(
+  graph: TopologyGraph,
+  journal: Journal,
+  id: string,
+  now: number,
+): TimelineEvent | undefined {
+  const [, first = '', second = '', third = ''] = id.split('.');
+  if (/^\d/.test(first)) {
+    const record = journal.find(Number(first), Number(second));
+    const index = Number(third);
+    return record?.changes[index] === undefined ? undefined : { record, index, conflict: null };
+  }
+  const objectId = `${first}.${second}`;
+  const at = Number(third);
+  for (const object of graph.differing) {
+    const conflict = { record: undefined, index: 0, conflict: object };
+    if (timeOf(conflict) === at && object.id === objectId && graph.inConflict(object, now)) return conflict;
+  }
+  return journal.timeline.findConflict(objectId, at);
+}
+
+function idOf(event: TimelineEvent): string {
+  const { record, index, conflict } = event;
+  return conflict === null
+    ? `e.${record?.peerId}.${record?.sequence}.${index}`
+    : `e.${conflict.id}.${timeOf(event)}`;
+}
+
+function viewEvent(event: TimelineEvent): JsonObject {
+  const object = objectOf(event);
+  // Nobody says a conflict: it is what was said a while ago and never agreed upon.
+  const change = event.conflict === null ? changeOf(event) : undefined;
+  const nlri = decodeNlri(object.nlri, object.safi);
+  const decoded = (attribute: Uint8Array | null): JsonObject =>
+    attribute === null ? {} : (decodeAttribute(attribute, nlri).attributes as JsonObject);
+  const { before = null, after = null } = change ?? {};
+  const [was, is] = differences(decoded(before), decoded(after));
+  return {
+    id: idOf(event),
+    at: time(timeOf(event)),
+    kind: object.kind,
+    'object-id': object.id,
+    action: change === undefined ? 'conflict' : actionOf(change),
+    'peer-id': peerOf(event),
+    before: before === null ? null : was,
+    after: after === null ? null : is,
+  };
 }
 
 function actionOf({ action, after }: GraphChange): string {
   return action === 'changed' && after === null ? 'attributes-lost' : action;
-}
-
-function viewEvent(event: Event): JsonObject {
-  const { object } = event;
-  const nlri = decodeNlri(object.nlri, object.safi);
-  const decoded = (attribute: Uint8Array | null): JsonObject =>
-    attribute === null ? {} : (decodeAttribute(attribute, nlri).attributes as JsonObject);
-  const [before, after] = differences(decoded(event.before), decoded(event.after));
-  return {
-    id: event.id,
-    at: time(event.at),
-    kind: object.kind,
-    'object-id': object.id,
-    action: event.action,
-    'peer-id': event.peerId,
-    before: event.before === null ? null : before,
-    after: event.after === null ? null : after,
-  };
 }
 
 /** The members in which two objects differ; one that only one of them has is absent in the other. */

@@ -3,6 +3,8 @@
  * version, and for `/events`, which tells it to people. Bounded: the oldest items are forgotten first.
  */
 import type { GraphChange, GraphListener } from './graph.ts';
+import { partitionPoint } from './partition-point.ts';
+import { Timeline } from './timeline.ts';
 
 /** So many changes are remembered at most, over all peers, unless somebody says otherwise. */
 const MOST_CHANGES = 200_000;
@@ -17,6 +19,8 @@ export interface JournalRecord {
 }
 
 export class Journal implements GraphListener {
+  /** What the records say, in the order of time. */
+  readonly timeline = new Timeline();
   readonly #records = new Map<number, JournalRecord[]>();
   /** The journal knows everything after this sequence number. */
   readonly #bases = new Map<number, number>();
@@ -39,7 +43,9 @@ export class Journal implements GraphListener {
 
   /** A peer's state was loaded as it stood after `sequence`; what the journal knew of the peer is forgotten. */
   restart(peerId: number, sequence: number): void {
-    for (const { changes } of this.#records.get(peerId) ?? []) this.#total -= changes.length;
+    const forgotten = countChanges(this.#records.get(peerId) ?? []);
+    this.#total -= forgotten;
+    if (forgotten > 0) this.timeline.forget(peerId, Number.POSITIVE_INFINITY);
     this.#records.set(peerId, []);
     this.#bases.set(peerId, sequence);
     this.#changes = [];
@@ -56,7 +62,9 @@ export class Journal implements GraphListener {
   record(peerId: number, sequence: number): void {
     const records = this.#records.get(peerId);
     if (records !== undefined && (this.#changes.length > 0 || this.#session)) {
-      records.push({ peerId, sequence, changes: this.#changes, session: this.#session });
+      const record = { peerId, sequence, changes: this.#changes, session: this.#session };
+      records.push(record);
+      this.timeline.add(record);
       this.#total += this.#changes.length;
       if (this.#total > this.#most) this.#shrink();
     }
@@ -71,11 +79,15 @@ export class Journal implements GraphListener {
 
   /** A peer's records after `sequence`, in order. */
   after(peerId: number, sequence: number): JournalRecord[] {
-    return (this.#records.get(peerId) ?? []).filter((record) => record.sequence > sequence);
+    const records = this.#records.get(peerId) ?? [];
+    return records.slice(firstAfter(records, sequence));
   }
 
-  *records(): Generator<JournalRecord> {
-    for (const records of this.#records.values()) yield* records;
+  /** One item of a peer's log; undefined when it is not remembered, or did nothing. */
+  find(peerId: number, sequence: number): JournalRecord | undefined {
+    const records = this.#records.get(peerId) ?? [];
+    const record = records[firstAfter(records, sequence) - 1];
+    return record?.sequence === sequence ? record : undefined;
   }
 
   /** Forgets the older half of the peer with the most changes. */
@@ -83,13 +95,23 @@ export class Journal implements GraphListener {
     let largest: JournalRecord[] = [];
     let most = -1;
     for (const records of this.#records.values()) {
-      const size = records.reduce((sum, { changes }) => sum + changes.length, 0);
+      const size = countChanges(records);
       if (size > most) [largest, most] = [records, size];
     }
     const dropped = largest.splice(0, Math.ceil(largest.length / 2));
     const last = dropped.at(-1);
     if (last === undefined) return;
-    this.#total -= dropped.reduce((sum, { changes }) => sum + changes.length, 0);
+    this.#total -= countChanges(dropped);
     this.#bases.set(last.peerId, last.sequence);
+    this.timeline.forget(last.peerId, last.sequence);
   }
+}
+
+function countChanges(records: readonly JournalRecord[]): number {
+  return records.reduce((sum, { changes }) => sum + changes.length, 0);
+}
+
+/** The place of the first record after a sequence number; a log's records are in the order of these. */
+function firstAfter(records: readonly JournalRecord[], sequence: number): number {
+  return partitionPoint(records, (record) => record.sequence <= sequence);
 }
