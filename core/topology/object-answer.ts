@@ -37,7 +37,7 @@ export const nodeDescriptorAnswer = z
     'ospf-area-id': z.string(),
     'igp-router-id': z.string().meta({
       description:
-        '`0000.0000.0009`, pseudonode `0000.0000.0009.02`; OSPF `10.1.1.1`, pseudonode `10.1.4.1:10.1.1.2`; other lengths in hex',
+        '`0000.0000.0009`, pseudonode `0000.0000.0009.02`; OSPF `10.1.1.1`, pseudonode `10.1.4.1:10.1.1.2`; an IPv6 address of a direct or static node; other lengths in hex',
     }),
     'bgp-router-id': z.string(),
     'bgp-confederation-member': uint32,

@@ -225,8 +225,10 @@ const VALUES: Omit<Values, `${string}-raw`> = {
   'ospf-forwarding-address': (random) => (random.chance(0.5) ? ipv4(random) : ipv6(random)),
   'opaque-prefix-attributes': (random) => list(random, () => hex(random, 1 + random.below(9))),
   'node-msds': msds,
-  'sr-capabilities': (random) => ({
-    flags: flags(random, ['mpls-ipv4', 'mpls-ipv6']),
+  'sr-capabilities': (random, { protocolId }) => ({
+    flags: isOspf(protocolId)
+      ? { 'mpls-ipv4': false, 'mpls-ipv6': false }
+      : flags(random, ['mpls-ipv4', 'mpls-ipv6']),
     ranges: ranges(random),
   }),
   'sr-algorithms': (random) => list(random, () => random.below(256)),
@@ -363,15 +365,15 @@ const VALUES: Omit<Values, `${string}-raw`> = {
         ...(random.chance(0.5) && {
           'unsupported-tlvs': {
             'protocol-id': protocol,
-            types: list(random, () => unsigned(random, 16)),
+            types: list(random, () => unsigned(random, isIsis(protocol) ? 8 : 16)),
           },
         }),
       };
     }),
-  'flexible-algorithm-prefix-metrics': (random) =>
+  'flexible-algorithm-prefix-metrics': (random, { protocolId }) =>
     list(random, () => ({
       'flexible-algorithm': 128 + random.below(128),
-      flags: flags(random, ['e']),
+      flags: isIsis(protocolId) ? { e: false } : flags(random, ['e']),
       metric: unsigned(random, 32),
     })),
   'binding-sid': (random) => {
@@ -473,13 +475,14 @@ function nodeDescriptor(random: Random, protocol: string): NodeDescriptor {
     };
   }
   const isis = protocol.startsWith('isis');
-  const router = isis ? systemId(random) : ipv4(random);
+  const isLocal = protocol === 'direct' || protocol === 'static';
+  const router = isis ? systemId(random) : isLocal && random.chance(0.3) ? ipv6(random) : ipv4(random);
   const pseudonode = isis ? `${router}.${hex(random, 1)}` : `${router}:${ipv4(random)}`;
   return {
     ...(random.chance(0.8) && { 'autonomous-system': unsigned(random, 32) }),
     ...(random.chance(0.5) && { 'bgp-ls-identifier': unsigned(random, 32) }),
     ...(!isis && random.chance(0.8) && { 'ospf-area-id': ipv4(random) }),
-    'igp-router-id': random.chance(0.2) ? pseudonode : router,
+    'igp-router-id': !isLocal && random.chance(0.2) ? pseudonode : router,
   };
 }
 

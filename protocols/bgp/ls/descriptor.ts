@@ -21,7 +21,10 @@ export interface NodeDescriptor {
   'autonomous-system'?: number;
   'bgp-ls-identifier'?: number;
   'ospf-area-id'?: string;
-  /** `0000.0000.0009`, pseudonode `0000.0000.0009.02`, `10.1.1.1`, OSPF pseudonode `10.1.4.1:10.1.1.2`, else hex. */
+  /**
+   * `0000.0000.0009`, pseudonode `0000.0000.0009.02`, `10.1.1.1`, OSPF pseudonode `10.1.4.1:10.1.1.2`; a node of the
+   * protocols direct and static may have `2001:db8::1`. Else hex.
+   */
   'igp-router-id'?: string;
   'bgp-router-id'?: string;
   'bgp-confederation-member'?: number;
@@ -62,7 +65,7 @@ export interface Srv6SidDescriptor {
   'unknown-tlvs'?: readonly UnknownTlv[];
 }
 
-/** The SR Policy Candidate Path Descriptor. RFC 9857 §4. */
+/** Of the SR Policy CP Descriptor: which candidate path of a policy. RFC 9857 §4. */
 export interface SrPolicyDescriptor {
   /** RFC 9857 §4: 1 PCEP, 2 BGP SR Policy, 3 configuration; 10, 20, 30 the same told by a PCE. */
   'protocol-origin'?: number;
@@ -358,7 +361,7 @@ export const SR_POLICY_DESCRIPTOR_ROWS: readonly TlvRow<SrPolicyDescriptor>[] = 
     code: 554,
     in: 'sr-policy-descriptor',
     name: 'protocol-origin',
-    title: 'SR Policy Candidate Path Descriptor',
+    title: 'SR Policy CP Descriptor',
     rfc: 'RFC 9857 §4',
     decode: (reader, to) => {
       const origin = reader.u8();

@@ -223,19 +223,22 @@ export function encodeText(text: string): Uint8Array {
 
 /**
  * IGP Router-ID, RFC 9552 §5.2.1.4, by its length: 4 an OSPF router, 6 an IS-IS system, 7 an IS-IS pseudonode,
- * 8 an OSPF pseudonode (router, then interface address or interface ID), other lengths hex.
+ * 8 an OSPF pseudonode (router, then interface address or interface ID), 16 an IPv6 address, which a node of the
+ * protocols direct and static may be named by; other lengths hex.
  */
 export function readIgpRouterId(reader: TlvReader, octets: number): string {
   if (octets === 6) return readSystemId(reader);
   if (octets === 4) return readIpv4(reader);
   if (octets === 7) return `${readSystemId(reader)}.${HEX[reader.u8()]}`;
   if (octets === 8) return `${readIpv4(reader)}:${readIpv4(reader)}`;
+  if (octets === 16) return readIpv6(reader);
   return readHex(reader, octets);
 }
 
 export function parseIgpRouterId(text: string): Uint8Array {
   if (/^[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}(\.[0-9a-f]{2})?$/i.test(text))
     return parseHex(text.replaceAll('.', ''));
+  if (text.includes(':') && !text.includes('.')) return parseIpv6(text);
   const [router, network] = text.split(':');
   if (network !== undefined) return Uint8Array.of(...parseIpv4(router as string), ...parseIpv4(network));
   return text.includes('.') ? parseIpv4(text) : parseHex(text);

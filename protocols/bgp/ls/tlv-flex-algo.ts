@@ -1,12 +1,13 @@
 /** TLVs of Flexible Algorithm: RFC 9351, whose fields are those of RFC 9350. */
+import { isIsis } from './code-point.ts';
 import { flagField } from './flags.ts';
 import { parseHex, readHex } from './text.ts';
 import { appended, decodeSubTlvs, encodeTlvs, type TlvRow, tlvTable, type UnknownTlv } from './tlv.ts';
-import { readWords, writeWords } from './tlv-link.ts';
+import { readOneOrMoreWords, writeWords } from './tlv-link.ts';
 
 /** RFC 9350 §6.4: the M-flag, use the prefix metric of the algorithm. */
 const DEFINITION_FLAGS = flagField(1, ['m']);
-/** RFC 9350 §9, OSPF: the E-flag, the metric is external. */
+/** RFC 9350 §9: the E-flag of OSPF, the metric is external. IS-IS has no flags there, §8. */
 const PREFIX_METRIC_FLAGS = flagField(1, ['e']);
 
 export interface FlexibleAlgorithmDefinition {
@@ -22,7 +23,7 @@ export interface FlexibleAlgorithmDefinition {
   'include-all-affinity'?: number[];
   'definition-flags'?: { flags: ReturnType<typeof DEFINITION_FLAGS.of>; value?: string };
   'exclude-shared-risk-link-groups'?: number[];
-  /** Sub-TLVs of the definition that the reporting router could not tell of. */
+  /** Sub-TLVs of the definition that the reporting router could not tell of, by their types in that protocol. */
   'unsupported-tlvs'?: { 'protocol-id': number; types: number[] };
   'unknown-tlvs'?: readonly UnknownTlv[];
 }
@@ -46,7 +47,7 @@ export const FLEX_ALGO_SUB_ROWS: readonly TlvRow<FlexibleAlgorithmDefinition>[] 
     title: 'Flexible Algorithm Exclude Any Affinity',
     rfc: 'RFC 9351 §3.1',
     decode: (reader, to) => {
-      to['exclude-any-affinity'] = readWords(reader);
+      to['exclude-any-affinity'] = readOneOrMoreWords(reader);
     },
     encode: (writer, value: number[]) => writeWords(writer, value),
   },
@@ -57,7 +58,7 @@ export const FLEX_ALGO_SUB_ROWS: readonly TlvRow<FlexibleAlgorithmDefinition>[] 
     title: 'Flexible Algorithm Include Any Affinity',
     rfc: 'RFC 9351 §3.2',
     decode: (reader, to) => {
-      to['include-any-affinity'] = readWords(reader);
+      to['include-any-affinity'] = readOneOrMoreWords(reader);
     },
     encode: (writer, value: number[]) => writeWords(writer, value),
   },
@@ -68,7 +69,7 @@ export const FLEX_ALGO_SUB_ROWS: readonly TlvRow<FlexibleAlgorithmDefinition>[] 
     title: 'Flexible Algorithm Include All Affinity',
     rfc: 'RFC 9351 §3.3',
     decode: (reader, to) => {
-      to['include-all-affinity'] = readWords(reader);
+      to['include-all-affinity'] = readOneOrMoreWords(reader);
     },
     encode: (writer, value: number[]) => writeWords(writer, value),
   },
@@ -98,7 +99,7 @@ export const FLEX_ALGO_SUB_ROWS: readonly TlvRow<FlexibleAlgorithmDefinition>[] 
     title: 'Flexible Algorithm Exclude SRLG',
     rfc: 'RFC 9351 §3.5',
     decode: (reader, to) => {
-      to['exclude-shared-risk-link-groups'] = readWords(reader);
+      to['exclude-shared-risk-link-groups'] = readOneOrMoreWords(reader);
     },
     encode: (writer, value: number[]) => writeWords(writer, value),
   },
@@ -110,16 +111,23 @@ export const FLEX_ALGO_SUB_ROWS: readonly TlvRow<FlexibleAlgorithmDefinition>[] 
     rfc: 'RFC 9351 §3.6',
     decode: (reader, to) => {
       const protocolId = reader.u8();
+      const octets = typeOctets(protocolId);
       const types: number[] = [];
-      while (reader.remaining > 0) types.push(reader.u16());
+      while (reader.remaining > 0) types.push(reader.unsigned(octets));
       to['unsupported-tlvs'] = { 'protocol-id': protocolId, types };
     },
     encode: (writer, value: { 'protocol-id': number; types: number[] }) => {
       writer.u8(value['protocol-id']);
-      for (const type of value.types) writer.u16(type);
+      const isOneOctet = typeOctets(value['protocol-id']) === 1;
+      for (const type of value.types) isOneOctet ? writer.u8(type) : writer.u16(type);
     },
   },
 ];
+
+/** As many octets as the type of a sub-TLV has in the protocol that the definition comes from. RFC 9351 §3.6. */
+function typeOctets(protocolId: number): 1 | 2 {
+  return isIsis(protocolId) ? 1 : 2;
+}
 
 const DEFINITION_TLVS = tlvTable(FLEX_ALGO_SUB_ROWS);
 
@@ -157,9 +165,10 @@ export const FLEX_ALGO_ROWS: readonly TlvRow<FlexAlgoAttributes>[] = [
     rfc: 'RFC 9351 §4',
     length: 8,
     repeats: true,
-    decode: (reader, to) => {
+    decode: (reader, to, { protocolId }) => {
       const algorithm = reader.u8();
-      const flags = PREFIX_METRIC_FLAGS.of(reader.u8());
+      const bits = reader.u8();
+      const flags = PREFIX_METRIC_FLAGS.of(isIsis(protocolId) ? 0 : bits);
       reader.skip(2);
       to['flexible-algorithm-prefix-metrics'] = appended(to['flexible-algorithm-prefix-metrics'], {
         'flexible-algorithm': algorithm,
@@ -167,9 +176,9 @@ export const FLEX_ALGO_ROWS: readonly TlvRow<FlexAlgoAttributes>[] = [
         metric: reader.u32(),
       });
     },
-    encode: (writer, value: FlexibleAlgorithmPrefixMetric) => {
+    encode: (writer, value: FlexibleAlgorithmPrefixMetric, { protocolId }) => {
       writer.u8(value['flexible-algorithm']);
-      writer.u8(PREFIX_METRIC_FLAGS.bits(value.flags));
+      writer.u8(isIsis(protocolId) ? 0 : PREFIX_METRIC_FLAGS.bits(value.flags));
       writer.u16(0);
       writer.u32(value.metric);
     },

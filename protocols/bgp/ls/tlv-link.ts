@@ -296,6 +296,12 @@ export function readWords(reader: TlvReader): number[] {
   return words;
 }
 
+/** The same where an RFC wants one at least: an empty value is of the wrong length. */
+export function readOneOrMoreWords(reader: TlvReader): number[] {
+  if (reader.remaining === 0) reader.reject();
+  return readWords(reader);
+}
+
 export function writeWords(writer: TlvWriter, words: readonly number[]): void {
   for (const word of words) writer.u32(word);
 }

@@ -1,5 +1,5 @@
 /** TLVs of segment routing with MPLS: RFC 9085; maximum SID depths: RFC 8814; egress peers: RFC 9086. */
-import { isIsis } from './code-point.ts';
+import { isIsis, isOspf } from './code-point.ts';
 import { flagField } from './flags.ts';
 import type { TlvReader } from './reader.ts';
 import {
@@ -32,6 +32,7 @@ import {
   appended,
   decodeSubTlvs,
   encodeTlvs,
+  type TlvContext,
   type TlvRow,
   type TlvTable,
   tlvTable,
@@ -39,8 +40,13 @@ import {
 } from './tlv.ts';
 import type { TlvWriter } from './writer.ts';
 
-/** RFC 8667 §3.1; OSPF sends none. */
-export const SR_CAPABILITIES = flagField(1, ['mpls-ipv4', 'mpls-ipv6']);
+/** RFC 8667 §3.1. */
+const SR_CAPABILITIES = flagField(1, ['mpls-ipv4', 'mpls-ipv6']);
+
+/** OSPF has no such flags: what it sends there is ignored. RFC 9085 §2.1.2. */
+export function srCapabilityFlags(bits: number, { protocolId }: TlvContext): SrCapabilities['flags'] {
+  return SR_CAPABILITIES.of(isOspf(protocolId) ? 0 : bits);
+}
 
 export interface SrCapabilities {
   flags: ReturnType<typeof SR_CAPABILITIES.of>;
@@ -133,12 +139,12 @@ export const SR_NODE_ROWS: readonly TlvRow<SrNodeAttributes>[] = [
     title: 'SR Capabilities',
     rfc: 'RFC 9085 §2.1.2',
     decode: (reader, to, scope) => {
-      const flags = SR_CAPABILITIES.of(reader.u8());
+      const flags = srCapabilityFlags(reader.u8(), scope);
       reader.skip(1);
       to['sr-capabilities'] = { flags, ranges: readRanges(reader, scope.problems) };
     },
-    encode: (writer, value: SrCapabilities) => {
-      writer.u8(SR_CAPABILITIES.bits(value.flags));
+    encode: (writer, value: SrCapabilities, { protocolId }) => {
+      writer.u8(isOspf(protocolId) ? 0 : SR_CAPABILITIES.bits(value.flags));
       writer.u8(0);
       writeRanges(writer, value.ranges);
     },
@@ -326,7 +332,7 @@ export const SR_PREFIX_ROWS: readonly TlvRow<SrPrefixAttributes>[] = [
     code: 1171,
     in: 'attribute',
     name: 'source-router-identifier',
-    title: 'Source Router-ID',
+    title: 'Source Router Identifier',
     rfc: 'RFC 9085 §2.3.3',
     decode: (reader, to) => {
       const octets = reader.remaining;
@@ -378,7 +384,9 @@ function peerSidRow(
   };
 }
 
+/** One pair or more: RFC 8814 §3, §4. */
 function readMsds(reader: TlvReader): Msd[] {
+  if (reader.remaining === 0) reader.reject();
   const msds: Msd[] = [];
   while (reader.remaining > 0) msds.push({ type: reader.u8(), value: reader.u8() });
   return msds;

@@ -102,13 +102,16 @@ const SID_STRUCTURE_ROW: TlvRow<Srv6SidParts> = {
   title: 'SRv6 SID Structure',
   rfc: 'RFC 9514 §8',
   length: 4,
-  decode: (reader, to) => {
-    to['sid-structure'] = {
+  decode: (reader, to, scope) => {
+    const at = reader.position;
+    const structure = {
       'locator-block-bits': reader.u8(),
       'locator-node-bits': reader.u8(),
       'function-bits': reader.u8(),
       'argument-bits': reader.u8(),
     };
+    if (!isSidStructure(structure)) scope.problems.add('invalid-value', 'none', at, 1252);
+    to['sid-structure'] = structure;
   },
   encode: (writer, value: Srv6SidStructure) => {
     writer.u8(value['locator-block-bits']);
@@ -117,6 +120,16 @@ const SID_STRUCTURE_ROW: TlvRow<Srv6SidParts> = {
     writer.u8(value['argument-bits']);
   },
 };
+
+/** A SID has 128 bits. RFC 9514 §8. */
+export function isSidStructure(structure: Srv6SidStructure): boolean {
+  const bits =
+    structure['locator-block-bits'] +
+    structure['locator-node-bits'] +
+    structure['function-bits'] +
+    structure['argument-bits'];
+  return bits <= 128;
+}
 
 /** The sub-TLVs of an SRv6 SID: RFC 9514 §4, RFC 9857 §5.2 and §5.7.1. */
 export const SRV6_SID_TLVS = tlvTable<Srv6SidParts>([ENDPOINT_BEHAVIOR_ROW, SID_STRUCTURE_ROW]);

@@ -7,12 +7,12 @@ import { flagField } from './flags.ts';
 import type { TlvReader } from './reader.ts';
 import { formatBits, parseHex, readHex } from './text.ts';
 import { appended, decodeSubTlvs, encodeTlvs, type TlvRow, type UnknownTlv } from './tlv.ts';
-import { finite, isFiniteFloat, readWords, writeFloat, writeWords } from './tlv-link.ts';
+import { finite, isFiniteFloat, readOneOrMoreWords, writeFloat, writeWords } from './tlv-link.ts';
 
 /** Bit 0 of these TLVs: the value exceeds its threshold. RFC 8570 §4.1. */
 export const ANOMALOUS = 0x80;
 
-/** RFC 9479 §4.2.1, RFC 9492: which applications the attributes are for. */
+/** Which applications the attributes are for: RFC 9479 §4.1, RFC 9492, and RFC 9350 §12 for Flexible Algorithm. */
 const APPLICATIONS = flagField(1, ['rsvp-te', 'sr-policy', 'loop-free-alternate', 'flexible-algorithm']);
 
 /** RFC 8169 §4.3. */
@@ -68,7 +68,7 @@ export const TE_ROWS: readonly TlvRow<TeAttributes>[] = [
     title: 'S-BFD Discriminators',
     rfc: 'RFC 9247',
     decode: (reader, to) => {
-      to['s-bfd-discriminators'] = readWords(reader);
+      to['s-bfd-discriminators'] = readOneOrMoreWords(reader);
     },
     encode: (writer, value: number[]) => writeWords(writer, value),
   },
@@ -79,8 +79,10 @@ export const TE_ROWS: readonly TlvRow<TeAttributes>[] = [
     title: 'RTM Capability',
     rfc: 'RFC 8169',
     decode: (reader, to) => {
-      const first = reader.remaining > 0 ? (reader.bytes[reader.position] as number) : 0;
-      to['rtm-capability'] = { flags: RTM.of(first), value: readHex(reader, reader.remaining) };
+      const at = reader.position;
+      const flags = RTM.of(reader.u8());
+      reader.position = at;
+      to['rtm-capability'] = { flags, value: readHex(reader, reader.remaining) };
     },
     encode: (writer, value: NonNullable<TeAttributes['rtm-capability']>) => {
       if (value.value === undefined) writer.u8(RTM.bits(value.flags));
@@ -140,7 +142,10 @@ export const TE_ROWS: readonly TlvRow<TeAttributes>[] = [
       reader.skip(1);
       to['unidirectional-delay-variation-microseconds'] = reader.u24();
     },
-    encode: (writer, value: number) => writer.u32(value),
+    encode: (writer, value: number) => {
+      writer.u8(0);
+      writer.u24(value);
+    },
   },
   {
     code: 1117,
@@ -213,7 +218,7 @@ export const TE_ROWS: readonly TlvRow<TeAttributes>[] = [
     code: 1121,
     in: 'attribute',
     name: 'graceful-link-shutdown',
-    title: 'Graceful-Link-Shutdown',
+    title: 'Graceful-Link-Shutdown TLV',
     rfc: 'RFC 8379',
     length: 0,
     decode: (_reader, to) => {
@@ -280,7 +285,7 @@ export const TE_ROWS: readonly TlvRow<TeAttributes>[] = [
     title: 'Extended Administrative Group',
     rfc: 'RFC 9104 §2',
     decode: (reader, to) => {
-      to['extended-administrative-group'] = readWords(reader);
+      to['extended-administrative-group'] = readOneOrMoreWords(reader);
     },
     encode: (writer, value: number[]) => writeWords(writer, value),
   },

@@ -14,14 +14,14 @@ import { ADJACENCY_FLAGS, type LabelRange, PREFIX_FLAGS, prefixAttributeFlags, s
 import { asciiAt, formatIpv4, hexOctet, ipv6At, isisAreaAt } from './text.ts';
 import { TLV_HEADER, type TlvContext } from './tlv.ts';
 import { NODE_FLAG_BITS } from './tlv-node.ts';
-import { type Msd, SR_CAPABILITIES } from './tlv-sr.ts';
-import { END_X_SID, type Srv6SidStructure } from './tlv-srv6.ts';
+import { type Msd, srCapabilityFlags } from './tlv-sr.ts';
+import { END_X_SID, isSidStructure, type Srv6SidStructure } from './tlv-srv6.ts';
 import { ANOMALOUS } from './tlv-te.ts';
 
 export function decodeUsualTlvs(reader: TlvReader, to: LinkStateAttributes, context: TlvContext): number {
   switch (context.nlriType) {
     case NlriType.node:
-      return decodeNodeTlvs(reader, to);
+      return decodeNodeTlvs(reader, to, context);
     case NlriType.link:
       return decodeLinkTlvs(reader, to, context);
     case NlriType.ipv4Prefix:
@@ -37,7 +37,7 @@ export function decodeUsualTlvs(reader: TlvReader, to: LinkStateAttributes, cont
 const NONE = -1;
 
 /** The ranges of labels, the algorithms and the area are those of most nodes: one range, few algorithms. */
-function decodeNodeTlvs(reader: TlvReader, to: LinkStateAttributes): number {
+function decodeNodeTlvs(reader: TlvReader, to: LinkStateAttributes, context: TlvContext): number {
   const { bytes, view, limit } = reader;
   let previous = NONE;
   let at = reader.position;
@@ -69,7 +69,8 @@ function decodeNodeTlvs(reader: TlvReader, to: LinkStateAttributes): number {
       case 1034: {
         const range = rangeAt(view, value, next);
         if (range === undefined) return left(reader, at, previous);
-        to['sr-capabilities'] = { flags: SR_CAPABILITIES.of(bytes[value] as number), ranges: [range] };
+        const flags = srCapabilityFlags(bytes[value] as number, context);
+        to['sr-capabilities'] = { flags, ranges: [range] };
         break;
       }
       case 1035: {
@@ -92,7 +93,7 @@ function decodeNodeTlvs(reader: TlvReader, to: LinkStateAttributes): number {
         break;
       }
       case 266: {
-        if ((next - value) % 2 !== 0) return left(reader, at, previous);
+        if ((next - value) % 2 !== 0 || next === value) return left(reader, at, previous);
         const msds: Msd[] = [];
         for (let index = value; index < next; index += 2)
           msds.push({ type: bytes[index] as number, value: bytes[index + 1] as number });
@@ -183,8 +184,10 @@ function decodeLinkTlvs(reader: TlvReader, to: LinkStateAttributes, context: Tlv
           },
         ];
         break;
-      case (1106 << 16) | 30:
+      case (1106 << 16) | 30: {
         if (view.getInt32(value + 22) !== ((1252 << 16) | 4)) return left(reader, at, previous);
+        const structure = sidStructureAt(bytes, value + 26);
+        if (!isSidStructure(structure)) return left(reader, at, previous);
         to['srv6-end-x-sids'] = [
           {
             behavior: view.getUint16(value),
@@ -192,10 +195,11 @@ function decodeLinkTlvs(reader: TlvReader, to: LinkStateAttributes, context: Tlv
             algorithm: bytes[value + 3] as number,
             weight: bytes[value + 4] as number,
             sid: ipv6At(view, value + 6),
-            'sid-structure': sidStructureAt(bytes, value + 26),
+            'sid-structure': structure,
           },
         ];
         break;
+      }
       case (1114 << 16) | 4:
         to['unidirectional-link-delay-microseconds'] = {
           anomalous: ((bytes[value] as number) & ANOMALOUS) !== 0,
@@ -295,9 +299,12 @@ function decodeSidTlvs(reader: TlvReader, to: LinkStateAttributes): number {
           algorithm: bytes[value + 3] as number,
         };
         break;
-      case (1252 << 16) | 4:
-        to['sid-structure'] = sidStructureAt(bytes, value);
+      case (1252 << 16) | 4: {
+        const structure = sidStructureAt(bytes, value);
+        if (!isSidStructure(structure)) return left(reader, at, previous);
+        to['sid-structure'] = structure;
         break;
+      }
       default:
         return left(reader, at, previous);
     }

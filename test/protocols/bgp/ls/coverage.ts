@@ -128,9 +128,8 @@ Written by \`node test/protocols/bgp/ls/coverage.ts\` from the rows of this fold
 NLRI types 1 to 7 and any other as hex, SAFI 71 and 72. Each row below decodes and encodes; what has no row keeps its
 bytes under \`unknown-tlvs\`. Round trips with random values, mutated bytes and, where GoBGP v4.8.0 knows the TLV, a
 comparison with its reading are run for every row. The last column says whose bytes prove a row besides: bytes that our
-encoder did not make. ${unproven.length} of ${ALL_ROWS.length} rows have none and rest on the text of their RFC alone (the lengths of 1032,
-1105, 1121 and 1172 are also those of FRR's table of TLVs, bgp_linkstate_tlv.c of 2023, and goBMP reads 267 as it
-reads 266); they are marked unproven:
+encoder did not make. ${unproven.length} of ${ALL_ROWS.length} rows have none and rest on the text of their RFC alone (their lengths are also those
+of FRR's table of TLVs, bgp_linkstate_tlv.c of 2023); they are marked unproven:
 ${unproven
   .map(({ code }) => code)
   .sort((a, b) => a - b)
@@ -146,8 +145,9 @@ Drafts other than stub link: 535, 550 to 553, 555 to 557, 1160, 1200. SID/Label 
 - IGP Metric (1095) of one octet: six bits count, RFC 9552 §5.3.2.4. FRR 10.7 puts every IS-IS metric below 256 into
   one octet, so its metrics from 64 to 255 read as their rest by 64, with the problem \`invalid-value\`.
   docs/decisions/0053.
-- Flexible Algorithm Unsupported (1046): types of two octets, as GoBGP reads them; the text of RFC 9351 §3.6 was not at
-  hand.
+- Flexible Algorithm Unsupported (1046): types of one octet from IS-IS and of two from OSPF, RFC 9351 §3.6, as
+  OpenDaylight reads them. GoBGP v4.8.0 reads and writes two for IS-IS too, with the code points of BGP-LS.
+- IGP Metric (1095) of an OSPF link has two octets, RFC 9552 §5.3.2.4. IOS XR 26.1.1 sends three, which read as well.
 - A SID/Label of four octets in 1034 or 1036 is shown as \`sid-label\` like one of three; it encodes to three when it fits.
 - GoBGP v4.8.0 writes TLV 263 behind 518 in an SRv6 SID NLRI, against RFC 9552 §5.1; such NLRIs are kept and counted.
 `;

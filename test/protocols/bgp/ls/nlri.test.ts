@@ -13,6 +13,12 @@ const objects: Record<string, EncodableNlri> = {
     identifier: 0n,
     localNode: { 'ospf-area-id': '0.0.0.1', 'igp-router-id': '10.1.4.1:10.1.1.2' },
   },
+  'a node that tells of itself, named by an IPv6 address': {
+    type: 'node',
+    protocol: 'direct',
+    identifier: 0n,
+    localNode: { 'autonomous-system': 65000, 'igp-router-id': '2001:db8::1' },
+  },
   'a node of another protocol and an instance beyond 2^53': {
     type: 'node',
     protocol: 'protocol-201',
