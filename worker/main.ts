@@ -23,6 +23,7 @@ import { warmUp } from './bgp/warm-up.ts';
 import { DeviceSupervisor } from './collection/device-supervisor.ts';
 import { JobLoop } from './collection/jobs.ts';
 import { answerSnapshot } from './collection/snapshot.ts';
+import { DeletedPeerLogs } from './deleted-peer-logs.ts';
 import { RecordPort } from './delivery/record-port.ts';
 import { reportEngine } from './engine-report.ts';
 import { GnmiCollection } from './gnmi/gnmi-collection.ts';
@@ -42,8 +43,6 @@ const now = () => new Date();
 
 /** A live test that runs when the worker is told to end gets this long; its caller then tries again. */
 const JOB_GRACE_MILLISECONDS = 2_500;
-/** Logs of deleted peers are looked for this often; they are kept for an hour, and need not go on the minute. */
-const OLD_LOGS_INTERVAL_MILLISECONDS = 10 * 60 * 1000;
 
 // A fault that nobody foresaw ends the process, so that another worker takes over, rather than leave it half alive.
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -147,10 +146,18 @@ const jobs = new JobLoop({
   now,
   mayAct: () => heartbeat.mayAct(),
 });
+const deletedPeerLogs = new DeletedPeerLogs({
+  workerId: heartbeat.workerId,
+  living: () => heartbeat.living(),
+  mayAct: () => heartbeat.mayAct(),
+  now: Date.now,
+  remove: removeLogsOfDeletedPeers,
+  log,
+});
 supervisor.start(board);
 devices.start();
 jobs.start();
-setInterval(() => void removeOldLogs(), OLD_LOGS_INTERVAL_MILLISECONDS).unref();
+deletedPeerLogs.start();
 metrics.start((error) => log('warn', 'metrics not reported', errorFields(error)));
 const healthSocket = process.env[ENV.healthSocket] ?? '';
 if (healthSocket !== '') await answerHealth(healthSocket, () => heartbeat.mayAct());
@@ -165,18 +172,6 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-/** Once for all workers: the first of them does it. */
-async function removeOldLogs(): Promise<void> {
-  const [first] = [...heartbeat.living()].sort();
-  if (first !== heartbeat.workerId || !heartbeat.mayAct()) return;
-  try {
-    const peers = await removeLogsOfDeletedPeers(Date.now());
-    for (const peerId of peers) log('info', 'log of a deleted peer removed', { 'peer-id': peerId });
-  } catch (error) {
-    log('warn', 'logs of deleted peers not removed', errorFields(error));
-  }
-}
-
 async function stop(signal: string): Promise<void> {
   log('info', 'worker stops', { signal });
   try {
@@ -184,6 +179,7 @@ async function stop(signal: string): Promise<void> {
     await Promise.all([supervisor.stop(), devices.stop(), jobs.stop(JOB_GRACE_MILLISECONDS)]);
     await records.close();
     await listeners.close();
+    deletedPeerLogs.stop();
     metrics.stop();
     await heartbeat.stop();
   } catch (error) {
