@@ -99,15 +99,17 @@ export async function moveTopologyHead(next: TopologyHead, before: TopologyHead)
   });
 }
 
-/** Removes the head of a peer that is gone, while it is still this one. */
-export async function removeTopologyHead(head: TopologyHead): Promise<void> {
+/** Removes the head of a peer that is gone; false when it is no longer this one, and stays. */
+export async function removeTopologyHead(head: TopologyHead): Promise<boolean> {
   try {
     await deleteItem('runtime', RUNTIME_KEYS.topologyHead(head.peerId), {
       expression: '#epoch = :epoch',
       values: { ':epoch': head.epoch },
     });
+    return true;
   } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
+    if (error instanceof ConditionFailed) return false;
+    throw error;
   }
 }
 

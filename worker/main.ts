@@ -5,6 +5,7 @@ import { ENV } from '../contract/env.ts';
 import { PRODUCT_VERSION } from '../contract/version.ts';
 import { failedRecords } from '../core/delivery-tally.ts';
 import type { Device } from '../core/device.ts';
+import type { EngineSettings } from '../core/engine-settings.ts';
 import { errorFields } from '../core/log-line.ts';
 import type { OwnerRecord } from '../core/ownership.ts';
 import type { Peer } from '../core/peer.ts';
@@ -110,6 +111,7 @@ const supervisor: Supervisor = new Supervisor(heartbeat, {
   monotonic,
   now,
   startPeer,
+  openLog,
   peerLeft: (peerId) => flaps.forget(peerId),
   outputChanged: async () => records.configure(await getWebhookSwitch()),
   snapshotAsked: (command) => void answerSnapshot(command, (modelId) => devices.latestRows(modelId), now),
@@ -200,22 +202,25 @@ function startPeer(peerId: number, owned: { worker: string; epoch: number }, bef
     onSessionLost: () => {
       if (flaps.lost(peerId, monotonic())) metrics.count('SessionFlaps');
     },
-    openLog: (owner, engine) =>
-      TopologyLogWriter.open({
-        peerId: owner.id,
-        epoch: owner.epoch,
-        worker: owner.worker,
-        workerStartedAt: heartbeat.startedAt,
-        staleTimeSeconds: engine['stale-time'],
-        now: Date.now(),
-        onFenced: () => supervisor.ownersMayHaveMoved(),
-        onRetry: (error) =>
-          log('warn', 'topology log not written, will retry', { 'peer-id': peerId, ...errorFields(error) }),
-      }),
+    openLog,
     readPassword,
     listeners,
     budget,
     allowLoopback,
+  });
+}
+
+function openLog({ id, epoch, worker }: OwnerRecord, engine: EngineSettings): Promise<TopologyLogWriter> {
+  return TopologyLogWriter.open({
+    peerId: id,
+    epoch,
+    worker,
+    workerStartedAt: heartbeat.startedAt,
+    staleTimeSeconds: engine['stale-time'],
+    now: Date.now(),
+    onFenced: () => supervisor.ownersMayHaveMoved(),
+    onRetry: (error) =>
+      log('warn', 'topology log not written, will retry', { 'peer-id': id, ...errorFields(error) }),
   });
 }
 

@@ -8,9 +8,11 @@ import { getEngineSettings } from '../store/engine-store.ts';
 import { forgetPeer, getPeerOwner, listPeerOwners, releasePeer, takePeer } from '../store/owner-store.ts';
 import { listPeerStatuses } from '../store/peer-status-store.ts';
 import { listPeers } from '../store/peer-store.ts';
+import type { TopologyLogWriter } from '../store/topology-log.ts';
 import { inBatches, RELEASE_WITHIN_MILLISECONDS } from './batches.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { log } from './log.ts';
+import { endOrphanedPeer } from './orphaned-peer.ts';
 import type { PeerRunner, StartPeer } from './peer-runner.ts';
 import type { StatusBoard } from './status-board.ts';
 
@@ -23,6 +25,7 @@ export interface SupervisorPorts {
   monotonic(): number;
   now(): Date;
   startPeer: StartPeer;
+  openLog(owner: OwnerRecord, engine: EngineSettings): Promise<TopologyLogWriter>;
   /** How often each kind of configuration has changed. */
   readVersions(): Promise<ReadonlyMap<string, number>>;
   /** This worker no longer runs the peer. */
@@ -116,7 +119,7 @@ export class Supervisor {
       await this.#read();
       if (this.#engine === undefined) return;
       await this.#dropLost();
-      await this.#dropRemoved();
+      await this.#dropRemoved(this.#engine);
       await this.#handOver();
       await this.#takeUnowned();
       await this.#configureAll(this.#engine);
@@ -178,13 +181,17 @@ export class Supervisor {
     });
   }
 
-  async #dropRemoved(): Promise<void> {
+  async #dropRemoved(engine: EngineSettings): Promise<void> {
     const removed = [...this.#runners].filter(([id]) => !this.#peers.has(id));
     await this.#eachOf(removed, async ([id, runner]) => {
       await runner.stop('deleted');
       this.#forget(id);
+      const owner = this.#owners.get(id);
+      if (owner === undefined) return;
+      await forgetPeer(owner);
+      this.#owners.delete(id);
     });
-    // Ownerships of peers that are gone: this worker's own, and those whose owner died before it could clean up.
+    // Their owner died before it could clean up; it may have been this worker, which starts again under its id.
     const orphans = [...this.#owners.values()].filter(
       ({ id, worker }) =>
         !this.#peers.has(id) && (worker === this.#heartbeat.workerId || !this.#heartbeat.isAlive(worker)),
@@ -192,7 +199,8 @@ export class Supervisor {
     await this.#eachOf(orphans, async (owner) => {
       // A peer made after this round's reading is not removed: its ownership stays.
       if (this.#runners.has(owner.id)) return;
-      await forgetPeer(owner);
+      const openLog = (taken: OwnerRecord) => this.#ports.openLog(taken, engine);
+      await endOrphanedPeer(owner, this.#heartbeat.workerId, openLog, this.#ports.now().getTime());
       this.#owners.delete(owner.id);
     });
   }
