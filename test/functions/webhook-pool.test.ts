@@ -43,6 +43,21 @@ async function serverOf(accept: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${(server.address() as { port: number }).port}/`;
 }
 
+/** Such a server that counts: `firstClosed` is when both directions of its first connection have ended. */
+async function closingServerOf(accept: (socket: Socket, connection: number) => void) {
+  let connections = 0;
+  let closed = () => {};
+  const firstClosed = new Promise<void>((resolve) => {
+    closed = resolve;
+  });
+  const url = await serverOf((socket) => {
+    connections += 1;
+    socket.once('close', closed);
+    accept(socket, connections);
+  });
+  return { url, connections: () => connections, firstClosed };
+}
+
 function poolOf(url: string, connections: number, timeoutMilliseconds = 5_000): WebhookPool {
   const pool = new WebhookPool(
     { url: new URL(url), method: 'POST', headers: [['X-Key', 'k']], timeoutMilliseconds },
@@ -151,49 +166,35 @@ describe('the connections to a receiver', () => {
   });
 
   it('are closed by an answer that nobody asked for', async () => {
-    let connections = 0;
-    let closed = () => {};
-    const isClosed = new Promise<void>((resolve) => {
-      closed = resolve;
-    });
-    const url = await serverOf((socket) => {
-      connections += 1;
-      socket.once('close', closed);
+    const receiver = await closingServerOf((socket) => {
       socket.once('data', () => {
         socket.write(NO_CONTENT);
         setImmediate(() => socket.write(NO_CONTENT));
       });
     });
-    const pool = poolOf(url, 1);
+    const pool = poolOf(receiver.url, 1);
     const first = await sendAll(pool, bodiesOf(1, 10));
     expect(first[0]).toMatchObject({ status: 204 });
-    await isClosed;
+    await receiver.firstClosed;
     const second = await sendAll(pool, bodiesOf(1, 10));
     expect(second[0]).toMatchObject({ status: 204 });
-    expect(connections).toBe(2);
+    expect(receiver.connections()).toBe(2);
   });
 
   it('are not used again once the receiver has closed them', async () => {
-    let connections = 0;
-    let closed = () => {};
-    const isClosed = new Promise<void>((resolve) => {
-      closed = resolve;
-    });
-    const url = await serverOf((socket) => {
-      connections += 1;
-      // A server's own idle limit, which it does not tell: both directions have ended once this closes.
-      socket.once('close', closed);
+    const receiver = await closingServerOf((socket, connection) => {
       socket.on('data', () => {
         socket.write(NO_CONTENT);
-        if (connections === 1) setImmediate(() => socket.end());
+        // A server's own idle limit, which it does not tell.
+        if (connection === 1) setImmediate(() => socket.end());
       });
     });
-    const pool = poolOf(url, 1);
+    const pool = poolOf(receiver.url, 1);
     expect((await sendAll(pool, bodiesOf(1, 10)))[0]).toMatchObject({ status: 204 });
-    await isClosed;
+    await receiver.firstClosed;
     const rest = await sendAll(pool, bodiesOf(3, 10));
     expect(rest.map((attempt) => attempt?.status)).toEqual([204, 204, 204]);
-    expect(connections).toBe(2);
+    expect(receiver.connections()).toBe(2);
   });
 
   it('give each request its own time, also those that started while another waited', async () => {

@@ -6,25 +6,14 @@ import { listEvents, parseEventQuery } from '../../core/topology/events.ts';
 import { publicId } from '../../core/topology/identity.ts';
 import { summarize } from '../../core/topology/summary.ts';
 import type { TopologyVersion } from '../../core/topology/version.ts';
-import { encodeAttribute } from '../../protocols/bgp/ls/attribute.ts';
-import { encodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import { HISTORY_MILLISECONDS, removeLogsOfDeletedPeers } from '../../store/topology-history.ts';
 import type { TopologyLogWriter } from '../../store/topology-log.ts';
 import { TopologyReader } from '../../store/topology-reader.ts';
+import { nodeNamed, nodeNlri } from '../support/isis-node.ts';
 import { type Emulators, runAs, startEmulators } from '../support/stack.ts';
-import { makePeer, startFakeWorker } from '../support/topology-worker.ts';
+import { deletePeer, makePeer, startFakeWorker } from '../support/topology-worker.ts';
 
 const MINUTE = 60_000;
-const nodeNlri = (number: number) =>
-  encodeNlri({
-    type: 'node',
-    safi: 71,
-    protocol: 'isis-level-2',
-    identifier: 0n,
-    localNode: { 'autonomous-system': 65000, 'igp-router-id': `0000.0000.000${number}` },
-    descriptor: {},
-  });
-const named = (name: string) => encodeAttribute({ 'node-name': name }, { protocolId: 2, nlriType: 1 });
 
 describe('a peer that is deleted', () => {
   const start = Date.now() - 10 * MINUTE;
@@ -59,9 +48,9 @@ describe('a peer that is deleted', () => {
     await runAs('worker', async () => {
       for (const each of [log, other]) {
         each.established(start);
-        each.announce(71, nodeNlri(1), named('r1'), start);
+        each.announce(71, nodeNlri(1), nodeNamed('r1'), start);
       }
-      log.announce(71, nodeNlri(2), named('r2'), start);
+      log.announce(71, nodeNlri(2), nodeNamed('r2'), start);
       for (const each of [log, other]) {
         each.endOfRib(start);
         await each.flush();
@@ -70,12 +59,7 @@ describe('a peer that is deleted', () => {
     const reader = new TopologyReader();
     await runAs('topology', () => reader.refresh(start));
     before = reader.version(start);
-    const { status } = await emulators.send({
-      method: 'DELETE',
-      path: '/api/bgp/peers/1',
-      headers: { authorization: `Bearer ${emulators.token}` },
-    });
-    expect(status).toBe(204);
+    await deletePeer(emulators, 1);
   });
   afterAll(async () => {
     await other?.close();

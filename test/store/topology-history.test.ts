@@ -3,28 +3,17 @@ import { RUNTIME_KEYS } from '../../contract/tables.ts';
 import { changesBetween, neededHistory } from '../../core/topology/changes.ts';
 import { listEvents, parseEventQuery } from '../../core/topology/events.ts';
 import { publicId } from '../../core/topology/identity.ts';
-import { encodeAttribute } from '../../protocols/bgp/ls/attribute.ts';
-import { encodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import { getItem, putItem } from '../../store/table.ts';
 import { getTopologyHead, SEGMENT_OCTETS, type TopologyHead } from '../../store/topology-head.ts';
 import { HISTORY_MILLISECONDS, withoutOldHistory, withSnapshot } from '../../store/topology-history.ts';
 import type { TopologyLogWriter } from '../../store/topology-log.ts';
 import { TopologyReader } from '../../store/topology-reader.ts';
+import { nodeNamed, nodeNlri } from '../support/isis-node.ts';
 import { type Emulators, runAs, startEmulators } from '../support/stack.ts';
 import { type FakeWorker, makePeer, startFakeWorker } from '../support/topology-worker.ts';
 import { until } from '../support/until.ts';
 
 const MINUTE = 60_000;
-const nodeNlri = (number: number) =>
-  encodeNlri({
-    type: 'node',
-    safi: 71,
-    protocol: 'isis-level-2',
-    identifier: 0n,
-    localNode: { 'autonomous-system': 65000, 'igp-router-id': `0000.0000.000${number}` },
-    descriptor: {},
-  });
-const named = (name: string) => encodeAttribute({ 'node-name': name }, { protocolId: 2, nlriType: 1 });
 
 describe('the history of a log', () => {
   const head = (segments: number[], snapshots: [sequence: number, at: number][]): TopologyHead => ({
@@ -148,7 +137,7 @@ describe('a log whose first snapshot was just made', () => {
   it('tells a reader that begins later what was added before, and what changed since any version', async () => {
     await write(() => {
       log.established(start);
-      log.announce(71, nodeNlri(1), named('r1'), start);
+      log.announce(71, nodeNlri(1), nodeNamed('r1'), start);
     });
     const early = new TopologyReader();
     await as(() => early.refresh(now));
@@ -158,8 +147,8 @@ describe('a log whose first snapshot was just made', () => {
     log = await worker.own(1, { now: start + 1_000 });
     await write(() => {
       log.established(start + 1_000);
-      log.announce(71, nodeNlri(1), named('r1'), start + 1_000);
-      log.announce(71, nodeNlri(2), named('r2'), start + 1_000);
+      log.announce(71, nodeNlri(1), nodeNamed('r1'), start + 1_000);
+      log.announce(71, nodeNlri(2), nodeNamed('r2'), start + 1_000);
     });
     await write(() => log.endOfRib(start + 2_000));
     expect((await headOf())?.snapshots).toHaveLength(1);
@@ -205,7 +194,7 @@ describe('a log whose first snapshot was just made', () => {
     expect(found?.segments.map(({ octets }) => octets)).toEqual([SEGMENT_OCTETS]);
     await runAs('worker', async () => {
       log = await worker.own(1, { now });
-      log.announce(71, nodeNlri(3), named('r3'), now);
+      log.announce(71, nodeNlri(3), nodeNamed('r3'), now);
       await log.flush();
     });
     const reader = new TopologyReader();

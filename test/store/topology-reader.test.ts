@@ -1,20 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listEvents, parseEventQuery } from '../../core/topology/events.ts';
-import { encodeAttribute } from '../../protocols/bgp/ls/attribute.ts';
-import { encodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import type { TopologyLogWriter } from '../../store/topology-log.ts';
 import { TopologyReader } from '../../store/topology-reader.ts';
+import { nodeNamed, nodeNlri } from '../support/isis-node.ts';
 import { type Emulators, runAs, startEmulators } from '../support/stack.ts';
-import { startFakeWorker } from '../support/topology-worker.ts';
+import { makePeer, startFakeWorker } from '../support/topology-worker.ts';
 
-const NODE = encodeNlri({
-  type: 'node',
-  safi: 71,
-  protocol: 'isis-level-2',
-  identifier: 0n,
-  localNode: { 'autonomous-system': 65000, 'igp-router-id': '0000.0000.0001' },
-  descriptor: {},
-});
+const NODE = nodeNlri(1);
 const MINUTE = 60_000;
 
 describe('two reflectors that tell of a change within a second of each other', () => {
@@ -26,7 +18,7 @@ describe('two reflectors that tell of a change within a second of each other', (
   const say = (peer: 0 | 1, name: string, at: number) =>
     runAs('worker', () => {
       const log = logs[peer] as TopologyLogWriter;
-      log.announce(71, NODE, encodeAttribute({ 'node-name': name }, { protocolId: 2, nlriType: 1 }), at);
+      log.announce(71, NODE, nodeNamed(name), at);
       return log.flush();
     });
   /** Conflicts in a reader's history, oldest first, each with the minute. */
@@ -40,19 +32,7 @@ describe('two reflectors that tell of a change within a second of each other', (
     emulators = await startEmulators({ as: 'worker' });
     const worker = await startFakeWorker('w-1');
     for (const peer of [1, 2]) {
-      const body = {
-        name: `rr${peer}`,
-        'peer-address': `192.0.2.${peer}`,
-        'user-peer-as': '65000',
-        enabled: true,
-      };
-      const { status } = await emulators.send({
-        method: 'POST',
-        path: '/api/bgp/peers',
-        headers: { authorization: `Bearer ${emulators.token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      expect(status).toBe(201);
+      await makePeer(emulators, peer);
       const log = await worker.own(peer, { now: start });
       log.established(start);
       logs.push(log);

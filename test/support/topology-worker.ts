@@ -71,3 +71,12 @@ export async function makePeer(emulators: Emulators, id: number): Promise<void> 
   });
   if (status !== 201 || JSON.parse(text).id !== id) throw new Error(`peer ${id}: ${status} ${text}`);
 }
+
+export async function deletePeer(emulators: Emulators, id: number): Promise<void> {
+  const { status, text } = await emulators.send({
+    method: 'DELETE',
+    path: `/api/bgp/peers/${id}`,
+    headers: { authorization: `Bearer ${emulators.token}` },
+  });
+  if (status !== 204) throw new Error(`peer ${id}: ${status} ${text}`);
+}

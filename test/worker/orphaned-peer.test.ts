@@ -1,27 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OwnerRecord } from '../../core/ownership.ts';
 import { listEvents, parseEventQuery } from '../../core/topology/events.ts';
-import { encodeAttribute } from '../../protocols/bgp/ls/attribute.ts';
-import { encodeNlri } from '../../protocols/bgp/ls/nlri.ts';
 import { getPeerOwner, takePeer } from '../../store/owner-store.ts';
 import { getTopologyHead } from '../../store/topology-head.ts';
 import { TopologyLogWriter } from '../../store/topology-log.ts';
 import { TopologyReader } from '../../store/topology-reader.ts';
 import { endOrphanedPeer } from '../../worker/orphaned-peer.ts';
+import { nodeNamed, nodeNlri } from '../support/isis-node.ts';
 import { type Emulators, runAs, startEmulators } from '../support/stack.ts';
-import { makePeer, startFakeWorker } from '../support/topology-worker.ts';
+import { deletePeer, makePeer, startFakeWorker } from '../support/topology-worker.ts';
 
 const start = Date.now() - 60_000;
 const deletedAt = start + 30_000;
-const NODE = encodeNlri({
-  type: 'node',
-  safi: 71,
-  protocol: 'isis-level-2',
-  identifier: 0n,
-  localNode: { 'autonomous-system': 65000, 'igp-router-id': '0000.0000.0001' },
-  descriptor: {},
-});
-const NAMED = encodeAttribute({ 'node-name': 'r1' }, { protocolId: 2, nlriType: 1 });
 
 let emulators: Emulators;
 
@@ -55,20 +45,11 @@ async function orphan(peerId: number): Promise<OwnerRecord> {
   const log = await dead.own(peerId, { now: start });
   await runAs('worker', async () => {
     log.established(start);
-    log.announce(71, NODE, NAMED, start);
+    log.announce(71, nodeNlri(1), nodeNamed('r1'), start);
     await log.flush();
   });
-  await remove(peerId);
+  await deletePeer(emulators, peerId);
   return ownerOf(peerId);
-}
-
-async function remove(peerId: number): Promise<void> {
-  const { status } = await emulators.send({
-    method: 'DELETE',
-    path: `/api/bgp/peers/${peerId}`,
-    headers: { authorization: `Bearer ${emulators.token}` },
-  });
-  expect(status).toBe(204);
 }
 
 beforeAll(async () => {
@@ -113,7 +94,7 @@ describe('a peer that was deleted while no worker ran it', () => {
     expect(await ownerOf(4)).toBeUndefined();
     await makePeer(emulators, 5);
     const taken = (await runAs('worker', () => takePeer(5, 'w-dead', undefined))) as OwnerRecord;
-    await remove(5);
+    await deletePeer(emulators, 5);
     await end(taken, 'w-1');
     expect(await ownerOf(5)).toBeUndefined();
     expect(await runAs('worker', () => getTopologyHead(5))).toBeUndefined();

@@ -9,25 +9,11 @@ import { TopologyObject } from '../../../core/topology/graph-object.ts';
 import { objectKey, publicId } from '../../../core/topology/identity.ts';
 import { Journal } from '../../../core/topology/journal.ts';
 import type { LogEntry } from '../../../core/topology/log.ts';
-import { encodeAttribute } from '../../../protocols/bgp/ls/attribute.ts';
-import { encodeNlri } from '../../../protocols/bgp/ls/nlri.ts';
+import { nodeNamed, nodeNlri } from '../../support/isis-node.ts';
 import { Random, testSeed } from '../../support/random.ts';
 
 const START = Date.parse('2026-11-21T03:00:00.000Z');
 const MINUTE = 60_000;
-const nodeNlri = (number: number) =>
-  encodeNlri({
-    type: 'node',
-    safi: 71,
-    protocol: 'isis-level-2',
-    identifier: 0n,
-    localNode: {
-      'autonomous-system': 65000,
-      'igp-router-id': `0000.0000.${String(number).padStart(4, '0')}`,
-    },
-    descriptor: {},
-  });
-const named = (name: string) => encodeAttribute({ 'node-name': name }, { protocolId: 2, nlriType: 1 });
 const nodeId = (number: number) => publicId('node', 71, nodeNlri(number));
 
 /** A graph and its journal, to which peers' logs are read item by item. */
@@ -55,7 +41,7 @@ class Logs {
   }
 
   put(number: number, name: string, at = this.now): LogEntry {
-    return { kind: 'put', at, safi: 71, nlri: nodeNlri(number), attribute: named(name) };
+    return { kind: 'put', at, safi: 71, nlri: nodeNlri(number), attribute: nodeNamed(name) };
   }
 
   page(query: string): EventPage {
