@@ -46,7 +46,7 @@ const LAST_RETRY_MILLISECONDS = 5_000;
 /** A session without End-of-RIB is worth a snapshot after this long without entries. */
 const QUIET_BEFORE_SNAPSHOT_MILLISECONDS = 5_000;
 /** From so many copies on the compact form is the smaller one. */
-const FEW_COPIES = 1_000;
+const FEW_COPIES = 300;
 
 export interface TopologyLogOptions {
   readonly peerId: number;

@@ -3,7 +3,7 @@
  * sub-TLVs such that each ends within what holds it? RFC 9552 §8.2.2. Reads no values. What `decodeAttribute` asks
  * attribute discard for is exactly what this refuses.
  */
-import { viewOf } from './octet-words.ts';
+import { viewOf } from '../octet-words.ts';
 import { DEEPEST } from './tlv.ts';
 import { SEGMENT_TYPES } from './tlv-policy-parts.ts';
 

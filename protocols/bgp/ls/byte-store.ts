@@ -4,14 +4,15 @@
  * longer wanted, what is left of the emptiest segment moves to the end, one segment at a time, so that memory stays
  * within twice the contents and no step copies more than one segment.
  */
+
+import { copyOctets, sameOctets, type WritableOctets, writableOctets } from '../octet-words.ts';
 import { WordColumns } from './column.ts';
-import { copyOctets, sameOctets, type WritableOctets, writableOctets } from './octet-words.ts';
 
 /** 128 KiB: the smallest that holds an NLRI and an attribute of the longest message. */
 const SEGMENT_BITS = 17;
 const SEGMENT = 1 << SEGMENT_BITS;
-/** Before each byte string: its id (4 octets) and length (3: an NLRI's header comes on top of its 65,535). */
-const HEADER = 7;
+/** Before each byte string: its id and its length, 32 bits each. */
+const HEADER = 8;
 /** Positions are kept plus one: this is that of an id that holds nothing. */
 const NOWHERE = 0;
 /** With less waste than this there is nothing to gain from moving. */
@@ -31,13 +32,13 @@ export class ByteStore {
   private used = 0;
   private live = 0;
 
-  /** Keeps a copy of `bytes[start, end)`, at most 65,539 octets, under an id that is free or new. */
+  /** Keeps a copy of `bytes[start, end)`, at most 131,064 octets, under an id that is free or new. */
   put(id: number, bytes: Uint8Array, start: number, end: number): void {
     copyOctets(bytes, start, end, this.reserve(id, end - start), this.offset);
   }
 
   /**
-   * Room for a byte string of some length, at most 131,065 octets, under an id that is free or new: in the array that it
+   * Room for a byte string of some length, at most 131,064 octets, under an id that is free or new: in the array that it
    * returns, from `offset` on.
    */
   reserve(id: number, length: number): WritableOctets {
@@ -47,12 +48,17 @@ export class ByteStore {
 
   /** The same for an id that may have a byte string: it keeps its place when it has the same length, else it moves. */
   resize(id: number, length: number): WritableOctets {
-    if (this.positions.has(id) && this.positions.get(id) !== NOWHERE) {
+    if (this.has(id)) {
       const kept = this.locate(id);
       if (this.length === length) return kept;
       this.remove(id);
     }
     return this.reserve(id, length);
+  }
+
+  /** Whether something stands under an id. */
+  has(id: number): boolean {
+    return this.positions.has(id) && this.positions.get(id) !== NOWHERE;
   }
 
   remove(id: number): void {
@@ -100,8 +106,13 @@ export class ByteStore {
     const segment = this.segments[position >>> SEGMENT_BITS] as Segment;
     const at = position & (SEGMENT - 1);
     this.offset = at + HEADER;
-    this.length = lengthAt(segment.bytes, at);
+    this.length = segment.view.getInt32(at + 4);
     return segment;
+  }
+
+  /** The length of the byte string that stands at `offset` of an array which `locate` or `reserve` returned. */
+  lengthOf({ view }: WritableOctets, offset: number): number {
+    return view.getInt32(offset - 4);
   }
 
   private append(id: number, length: number): WritableOctets {
@@ -110,8 +121,7 @@ export class ByteStore {
     if (segment === undefined || segment.used + size > SEGMENT) segment = this.newSegment();
     const at = segment.used;
     segment.view.setInt32(at, id);
-    segment.view.setInt8(at + 4, length >>> 16);
-    segment.view.setInt16(at + 5, length);
+    segment.view.setInt32(at + 4, length);
     segment.used += size;
     segment.live += size;
     this.used += size;
@@ -152,7 +162,7 @@ export class ByteStore {
     let at = 0;
     while (at < used) {
       const id = view.getUint32(at);
-      const size = HEADER + lengthAt(bytes, at);
+      const size = HEADER + view.getInt32(at + 4);
       // A string that was removed or replaced is no longer what its id points at.
       if (this.positions.get(id) === emptiest * SEGMENT + at + 1) {
         this.live -= size;
@@ -162,9 +172,4 @@ export class ByteStore {
     }
     this.drop(emptiest);
   }
-}
-
-/** The length of the byte string whose header stands at `at`. */
-function lengthAt(bytes: Uint8Array, at: number): number {
-  return ((bytes[at + 4] as number) << 16) | ((bytes[at + 5] as number) << 8) | (bytes[at + 6] as number);
 }

@@ -11,6 +11,8 @@
  *    |  Protocol-ID  |  Identifier (8 octets)  |  TLVs, ascending   //
  *    +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  */
+
+import { viewOf } from '../octet-words.ts';
 import type { LinkStateAttributes } from './attributes.ts';
 import {
   LINK_STATE_SAFI,
@@ -41,7 +43,6 @@ import {
   PROTOCOL_AND_IDENTIFIER,
   REMOTE_NODE_DESCRIPTORS,
 } from './nlri-scan.ts';
-import { viewOf } from './octet-words.ts';
 import { type LinkStateProblem, NO_PROBLEMS, ProblemList, type UpdateProblem } from './problem.ts';
 import { bigintOf, TlvReader } from './reader.ts';
 import { RecentNodes } from './recent-nodes.ts';

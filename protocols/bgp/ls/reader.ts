@@ -1,4 +1,4 @@
-import { viewOf } from './octet-words.ts';
+import { viewOf } from '../octet-words.ts';
 
 /**
  * Reads big-endian values from a window of a byte array and cannot leave that window: a read past its

@@ -9,11 +9,12 @@ import {
   LINK_STATE_SAFI,
   LINK_STATE_VPN_SAFI,
   type LinkStateSafi,
+  NlriType,
   type NlriTypeName,
   nlriTypeName,
 } from './code-point.ts';
 import { NlriScan, nlriEnd } from './nlri-scan.ts';
-import { NlriStore, NONE, TYPE } from './nlri-store.ts';
+import { NlriStore, NONE } from './nlri-store.ts';
 import { MOST_PROBLEMS, type ProblemAction, strongestAction, type UpdateProblem } from './problem.ts';
 
 /** Where an UPDATE's NLRIs of one family stand, one behind the other. */
@@ -72,7 +73,6 @@ export interface LinkStateTableOptions {
 const NOTHING_WRONG: UpdateOutcome = Object.freeze({ action: 'none', problems: Object.freeze([]) });
 const NO_PROBLEMS: readonly UpdateProblem[] = NOTHING_WRONG.problems;
 const NO_BYTES = new Uint8Array(0);
-const NLRI_HEADER = 4;
 
 /** So much a table may keep at most, however large the attributes are that a peer sends. */
 const MOST_BYTES = 1.5 * 2 ** 30;
@@ -84,7 +84,7 @@ export class LinkStateTable {
   private readonly change = new Change();
   /** What was wrong with the UPDATE in hand. */
   private problems: readonly UpdateProblem[] = NO_PROBLEMS;
-  private readonly countsByType = new Uint32Array(TYPE + 1);
+  private readonly countsByType = new Uint32Array(NlriType.stubLink + 1);
   private entryCount = 0;
   private malformed = 0;
   private beyondMax = 0;
@@ -97,7 +97,7 @@ export class LinkStateTable {
 
   constructor(options: LinkStateTableOptions = {}) {
     this.maxNlri = options.maxNlri ?? Number.POSITIVE_INFINITY;
-    this.store = new NlriStore(this.scan, (options.hashSeed ?? 0) | 0);
+    this.store = new NlriStore(options.hashSeed ?? 0);
   }
 
   /** NLRIs in the table. */
@@ -168,9 +168,8 @@ export class LinkStateTable {
     for (let id = 0; id < store.bound; id += 1) {
       if (store.isFree(id) || store.safiOf(id) !== safi || store.roundOf(id) === this.round[safi]) continue;
       const nlri = store.nlriOf(id);
-      this.scan.scan(nlri, 0, nlri.length, safi);
       store.find(nlri, 0, nlri.length, safi);
-      this.remove(id);
+      this.removeFound(typeCodeAt(nlri, 0));
       if (report !== undefined) this.tell(report, 'removed', safi, nlri, 0, nlri.length);
     }
   }
@@ -187,7 +186,6 @@ export class LinkStateTable {
 
   /** The entry of exactly this NLRI, as copies. */
   get(safi: LinkStateSafi, nlri: Uint8Array): LinkStateEntry | undefined {
-    if (nlri.length < NLRI_HEADER || !this.scan.scan(nlri, 0, nlri.length, safi)) return undefined;
     const id = this.store.find(nlri, 0, nlri.length, safi);
     return id < 0 ? undefined : this.entryOf(id);
   }
@@ -223,25 +221,23 @@ export class LinkStateTable {
       start = end;
       if (!this.isSound(octets, nlri, end, fieldStart, safi)) continue;
       if (this.scan.outOfOrder) this.outOfOrder += 1;
-      let id = store.find(octets, nlri, end, safi);
       let action: ChangeAction = 'changed';
-      if (id < 0) {
+      if (store.find(octets, nlri, end, safi) < 0) {
         if (isFull || this.entryCount >= this.maxNlri) {
           this.beyondMax += 1;
           continue;
         }
         action = 'added';
-        id = store.add(octets);
-        this.count(store.typeInHand, 1);
-      } else if (store.hasAttribute(id, octets, attributeStart, attributeEnd)) {
+        this.count(typeCodeAt(octets, nlri), 1);
+      } else if (store.hasAttribute(octets, attributeStart, attributeEnd)) {
         action = 'unchanged';
       }
       if (action !== 'unchanged') {
         if (isFull) attributeStart = NONE;
         const isAlone = nlri === fieldStart && end === fieldEnd;
-        store.put(id, octets, nlri, end, attributeStart, attributeEnd, isAlone);
+        store.put(octets, nlri, attributeStart, attributeEnd, isAlone);
       }
-      store.touch(id, now, this.round[safi], action !== 'unchanged');
+      store.touch(now, this.round[safi], action !== 'unchanged');
       if (report !== undefined) {
         this.tell(report, action, safi, octets, nlri, end, attributeStart, attributeEnd);
       }
@@ -263,9 +259,8 @@ export class LinkStateTable {
       const nlri = start;
       start = end;
       if (!this.isSound(octets, nlri, end, fieldStart, safi)) continue;
-      const id = this.store.find(octets, nlri, end, safi);
-      if (id < 0) continue;
-      this.remove(id);
+      if (this.store.find(octets, nlri, end, safi) < 0) continue;
+      this.removeFound(typeCodeAt(octets, nlri));
       if (report !== undefined) this.tell(report, 'removed', safi, octets, nlri, end);
     }
   }
@@ -301,10 +296,9 @@ export class LinkStateTable {
     this.problems = [...this.problems, problem];
   }
 
-  /** Removes the entry that was last found. */
-  private remove(id: number): void {
-    this.store.remove(id);
-    this.count(this.store.typeInHand, -1);
+  private removeFound(typeCode: number): void {
+    this.store.remove();
+    this.count(typeCode, -1);
   }
 
   private count(type: number, difference: 1 | -1): void {
@@ -314,17 +308,17 @@ export class LinkStateTable {
 
   private entryOf(id: number): LinkStateEntry {
     const { store } = this;
+    const nlri = store.nlriOf(id);
     return {
       safi: store.safiOf(id),
-      type: nlriTypeName(store.typeOf(id)),
-      nlri: store.nlriOf(id),
+      type: nlriTypeName(typeCodeAt(nlri, 0)),
+      nlri,
       attribute: store.attributeOf(id),
       receivedAt: store.receivedAt(id),
       changedAt: store.changedAt(id),
     };
   }
 
-  /** Of the NLRI in hand. */
   private tell(
     report: (change: LinkStateChange) => void,
     action: ChangeAction,
@@ -338,7 +332,7 @@ export class LinkStateTable {
     const { change } = this;
     change.action = action;
     change.safi = safi;
-    change.typeCode = this.store.typeInHand;
+    change.typeCode = typeCodeAt(octets, start);
     change.octets = octets;
     change.start = start;
     change.end = end;
@@ -372,4 +366,10 @@ class Change implements LinkStateChange {
       ? undefined
       : this.octets.subarray(this.attributeStart, this.attributeEnd);
   }
+}
+
+/** The code of an NLRI's type; 0 when it is not one that is known. */
+function typeCodeAt(octets: Uint8Array, start: number): number {
+  const code = ((octets[start] as number) << 8) | (octets[start + 1] as number);
+  return code <= NlriType.stubLink ? code : 0;
 }
