@@ -1,4 +1,5 @@
 import { type BgpError, bgpError, ERROR_CODE, MESSAGE_HEADER_SUBCODE } from './error.ts';
+import { viewOf } from './octet-words.ts';
 import { octetsOf } from './octet-writer.ts';
 
 /*
@@ -37,9 +38,13 @@ export interface Header {
  * @param maximumLength 4096, or 65535 where we announced extended messages.
  */
 export function decodeHeader(octets: Uint8Array, offset: number, maximumLength: number): Header | BgpError {
-  let marker = 0xff;
-  for (let index = offset; index < offset + MARKER_LENGTH; index += 1) marker &= octets[index] as number;
-  if (marker !== 0xff) {
+  const view = viewOf(octets);
+  const marker =
+    view.getInt32(offset) &
+    view.getInt32(offset + 4) &
+    view.getInt32(offset + 8) &
+    view.getInt32(offset + 12);
+  if (marker !== -1) {
     return bgpError(
       ERROR_CODE.messageHeaderError,
       MESSAGE_HEADER_SUBCODE.connectionNotSynchronized,

@@ -166,7 +166,7 @@ class AttributeScan {
   linkStateEnd = NONE;
   problems: readonly UpdateProblem[] = NO_PROBLEMS;
   fatal: BgpError | undefined = undefined;
-  /** Bit n−1 is set once attribute n, of 1 to 32, was seen; the few above are in `seenAbove`. */
+  /** Bit n is set when attribute n, below 32, was seen; those above are in `seenAbove`. */
   private seen = 0;
   private seenAbove: Set<number> | undefined = undefined;
 
@@ -174,16 +174,16 @@ class AttributeScan {
   run(octets: Uint8Array, start: number, end: number, context: UpdateContext): void {
     this.octets = octets;
     this.context = context;
-    this.count = 0;
     this.reachStart = NONE;
     this.unreachStart = NONE;
     this.linkStateStart = NONE;
     this.problems = NO_PROBLEMS;
     this.fatal = undefined;
-    this.seen = 0;
     this.seenAbove = undefined;
-    for (let at = start; at < end && this.fatal === undefined; ) {
-      this.count += 1;
+    let seen = 0;
+    let count = 0;
+    for (let at = start; at < end; ) {
+      count += 1;
       const flags = octets[at] as number;
       const isExtended = (flags & ATTRIBUTE_FLAG.extendedLength) !== 0;
       const value = at + (isExtended ? 4 : 3);
@@ -193,17 +193,39 @@ class AttributeScan {
           0,
           `${end - at} octets are left of the path attributes, fewer than an attribute's header`,
         );
-        return;
+        break;
       }
       const code = octets[at + 1] as number;
       const length = isExtended ? u16(octets, at + 2) : (octets[at + 2] as number);
       const next = value + length;
       if (next > end) {
         this.overrun(code, `path attribute ${code} of ${length} octets, where ${end - value} are left`);
-        return;
+        break;
       }
-      this.attribute(code, flags, at, value, next);
+      const isFirst = code < 32 ? (seen & (1 << code)) === 0 : this.isFirstAbove(code);
+      if (code < 32) seen |= 1 << code;
+      if (!isFirst) this.twice(code);
+      else if (!isUsualAttribute(code, flags, octets, value, next)) {
+        this.attribute(code, flags, at, value, next);
+      }
+      if (this.fatal !== undefined) break;
       at = next;
+    }
+    this.count = count;
+    this.seen = seen;
+  }
+
+  private isFirstAbove(code: number): boolean {
+    if (this.seenAbove?.has(code)) return false;
+    this.seenAbove ??= new Set();
+    this.seenAbove.add(code);
+    return true;
+  }
+
+  private twice(code: number): void {
+    // RFC 7606 §3.g: the first of a kind counts, except that two of these leave no one list of routes.
+    if (code === PATH_ATTRIBUTE.mpReachNlri || code === PATH_ATTRIBUTE.mpUnreachNlri) {
+      this.fatal = malformedList(`path attribute ${code} stands twice in one UPDATE`);
     }
   }
 
@@ -237,7 +259,7 @@ class AttributeScan {
   }
 
   private require(code: number): void {
-    if (this.wasSeen(code)) return;
+    if ((this.seen & (1 << code)) !== 0) return;
     this.problem({
       action: 'treat-as-withdraw',
       reason: 'missing-mandatory-attribute',
@@ -252,14 +274,6 @@ class AttributeScan {
 
   /** The attribute whose header stands at `at`, its value at `[start, end)`. */
   private attribute(code: number, flags: number, at: number, start: number, end: number): void {
-    if (this.wasSeen(code)) {
-      // RFC 7606 §3.g: the first of a kind counts, except that two of these leave no one list of routes.
-      if (code === PATH_ATTRIBUTE.mpReachNlri || code === PATH_ATTRIBUTE.mpUnreachNlri) {
-        this.fatal = malformedList(`path attribute ${code} stands twice in one UPDATE`);
-      }
-      return;
-    }
-    this.markSeen(code);
     if (code === PATH_ATTRIBUTE.mpReachNlri) {
       this.mpReach(flags, start, end);
       return;
@@ -268,7 +282,12 @@ class AttributeScan {
       this.mpUnreach(flags, start, end);
       return;
     }
-    if (isUsualAttribute(code, flags, this.octets, start, end)) return;
+    if (code === PATH_ATTRIBUTE.bgpLs && isOptionalNonTransitive(flags)) {
+      // Its rule asks for no more: the TLVs are the business of protocols/bgp/ls.
+      this.linkStateStart = start;
+      this.linkStateEnd = end;
+      return;
+    }
     const rule = attributeRule(code);
     if (rule === undefined) {
       if ((flags & ATTRIBUTE_FLAG.optional) === 0) {
@@ -282,10 +301,6 @@ class AttributeScan {
     }
     const problem = checkAttribute(rule, flags, this.octets, start, end, this.context);
     if (problem !== undefined) this.problem(problem);
-    else if (code === PATH_ATTRIBUTE.bgpLs) {
-      this.linkStateStart = start;
-      this.linkStateEnd = end;
-    }
   }
 
   /** RFC 4760 §3: AFI, SAFI, next hop with its length, one reserved octet, NLRI. */
@@ -326,8 +341,7 @@ class AttributeScan {
 
   /** RFC 7606 §5.3: an MP attribute whose flags are wrong is malformed, and its routes are not to be trusted. */
   private flagsAreOptionalNonTransitive(code: number, name: string, flags: number): boolean {
-    const kind = flags & (ATTRIBUTE_FLAG.optional | ATTRIBUTE_FLAG.transitive);
-    if (kind === ATTRIBUTE_FLAG.optional) return true;
+    if (isOptionalNonTransitive(flags)) return true;
     this.fatal = wrongFlags(code, name, flags, 'session-reset').error;
     return false;
   }
@@ -340,19 +354,10 @@ class AttributeScan {
   private problem(problem: UpdateProblem): void {
     this.problems = [...this.problems, problem];
   }
+}
 
-  private wasSeen(code: number): boolean {
-    if (code >= 1 && code <= 32) return (this.seen & (1 << (code - 1))) !== 0;
-    return this.seenAbove?.has(code) ?? false;
-  }
-
-  private markSeen(code: number): void {
-    if (code >= 1 && code <= 32) this.seen |= 1 << (code - 1);
-    else {
-      this.seenAbove ??= new Set();
-      this.seenAbove.add(code);
-    }
-  }
+function isOptionalNonTransitive(flags: number): boolean {
+  return (flags & (ATTRIBUTE_FLAG.optional | ATTRIBUTE_FLAG.transitive)) === ATTRIBUTE_FLAG.optional;
 }
 
 /** What every call needs and none keeps: one decode never calls another. */
