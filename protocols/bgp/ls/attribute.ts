@@ -66,10 +66,10 @@ export function decodeAttribute(
   const attributes: LinkStateAttributes = {};
   scope.protocolId = context.protocolId;
   scope.nlriType = context.nlriType;
-  const last = decodeUsualTlvs(reader, attributes, scope);
+  const last = decodeUsualTlvs(reader, attributes, scope, -1);
   const unknown =
     reader.position < end
-      ? decodeTlvs(reader, ATTRIBUTE_TLVS, attributes, scope, 'attribute-discard', last)
+      ? decodeTlvs(reader, ATTRIBUTE_TLVS, attributes, scope, 'attribute-discard', last, decodeUsualTlvs)
       : undefined;
   return {
     attributes,

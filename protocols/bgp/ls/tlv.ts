@@ -75,6 +75,17 @@ export interface TlvScope extends TlvContext {
   readonly attributes: TlvTable<LinkStateAttributes>;
 }
 
+/**
+ * Decodes TLVs between the reader's position and its limit, until one that it does not know or whose code is not above
+ * `previous`; leaves the reader before that. Returns the code of the last that it decoded, `previous` when none.
+ */
+export type UsualTlvs<Members> = (
+  reader: TlvReader,
+  members: Members,
+  context: TlvContext,
+  previous: number,
+) => number;
+
 /** Type and length. */
 export const TLV_HEADER = 4;
 
@@ -110,6 +121,7 @@ export function tlvTable<Members extends TlvMembers>(rows: readonly TlvRow<Membe
  * those that their row could not read, to what it returns (undefined when there is none). A TLV that overruns its
  * container ends the loop with `overrunAction`. Unordered TLVs are legal here. RFC 9552 §5.1, §8.2.2.
  * @param last the code of the last TLV that was read before, when these are the rest of a sequence.
+ * @param usual reads what it can, and is asked again behind each TLV that it left.
  */
 export function decodeTlvs<Members extends TlvMembers>(
   reader: TlvReader,
@@ -118,6 +130,7 @@ export function decodeTlvs<Members extends TlvMembers>(
   scope: TlvScope,
   overrunAction: ProblemAction,
   last = -1,
+  usual?: UsualTlvs<Members>,
 ): UnknownTlv[] | undefined {
   const { bytes, limit: end } = reader;
   let unknown: UnknownTlv[] | undefined;
@@ -141,6 +154,11 @@ export function decodeTlvs<Members extends TlvMembers>(
     }
     if (row !== undefined && code > previous) previous = code;
     at = next;
+    if (usual === undefined) continue;
+    reader.position = at;
+    reader.limit = end;
+    previous = usual(reader, members, scope, previous);
+    at = reader.position;
   }
   reader.position = at;
   reader.limit = end;

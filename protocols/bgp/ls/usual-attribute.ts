@@ -1,45 +1,56 @@
 /**
  * The TLVs that nearly every node, link, prefix and SID has, read in place: as long as they stand in ascending order, each
- * once and at the length that it should have. Whatever else there is, and all behind it, is the rows' business. A row
+ * once and at the length that it should have. Any other TLV is its row's business. A row
  * is called through a table, reads through a `TlvReader` and sees every shape of object; each function here sees few.
  * Both set the same members to the same values: a test holds one against the other.
  *
  * Each reads from the reader's position on, leaves it before the first TLV that it did not read, and returns the code
- * of the last that it did, -1 when there was none.
+ * of the last that it did, `last` when there was none.
  */
 import type { LinkStateAttributes } from './attributes.ts';
 import { NlriType } from './code-point.ts';
 import type { TlvReader } from './reader.ts';
 import { ADJACENCY_FLAGS, type LabelRange, PREFIX_FLAGS, prefixAttributeFlags, sidFlags } from './sid.ts';
 import { asciiAt, formatIpv4, hexOctet, ipv6At, isisAreaAt } from './text.ts';
-import { TLV_HEADER, type TlvContext } from './tlv.ts';
+import { appended, TLV_HEADER, type TlvContext } from './tlv.ts';
 import { NODE_FLAG_BITS } from './tlv-node.ts';
 import { type Msd, srCapabilityFlags } from './tlv-sr.ts';
 import { END_X_SID, isSidStructure, type Srv6SidStructure } from './tlv-srv6.ts';
 import { ANOMALOUS } from './tlv-te.ts';
 
-export function decodeUsualTlvs(reader: TlvReader, to: LinkStateAttributes, context: TlvContext): number {
+export function decodeUsualTlvs(
+  reader: TlvReader,
+  to: LinkStateAttributes,
+  context: TlvContext,
+  last: number,
+): number {
   switch (context.nlriType) {
     case NlriType.node:
-      return decodeNodeTlvs(reader, to, context);
+      return decodeNodeTlvs(reader, to, context, last);
     case NlriType.link:
-      return decodeLinkTlvs(reader, to, context);
+      return decodeLinkTlvs(reader, to, context, last);
     case NlriType.ipv4Prefix:
     case NlriType.ipv6Prefix:
-      return decodePrefixTlvs(reader, to, context);
+      return decodePrefixTlvs(reader, to, context, last);
     case NlriType.srv6Sid:
-      return decodeSidTlvs(reader, to);
+      return decodeSidTlvs(reader, to, last);
     default:
-      return NONE;
+      return last;
   }
 }
 
-const NONE = -1;
+const SHARED_RISK_LINK_GROUP = 1096;
+const ADJACENCY_SID = 1099;
 
 /** The ranges of labels, the algorithms and the area are those of most nodes: one range, few algorithms. */
-function decodeNodeTlvs(reader: TlvReader, to: LinkStateAttributes, context: TlvContext): number {
+function decodeNodeTlvs(
+  reader: TlvReader,
+  to: LinkStateAttributes,
+  context: TlvContext,
+  last: number,
+): number {
   const { bytes, view, limit } = reader;
-  let previous = NONE;
+  let previous = last;
   let at = reader.position;
   for (; at + TLV_HEADER <= limit; ) {
     const header = view.getInt32(at);
@@ -112,9 +123,14 @@ function decodeNodeTlvs(reader: TlvReader, to: LinkStateAttributes, context: Tlv
   return left(reader, at, previous);
 }
 
-function decodeLinkTlvs(reader: TlvReader, to: LinkStateAttributes, context: TlvContext): number {
+function decodeLinkTlvs(
+  reader: TlvReader,
+  to: LinkStateAttributes,
+  context: TlvContext,
+  last: number,
+): number {
   const { bytes, view, limit } = reader;
-  let previous = NONE;
+  let previous = last;
   let at = reader.position;
   for (; at + TLV_HEADER <= limit; ) {
     // Type and length as one number, so that finding a TLV is also knowing its length.
@@ -122,7 +138,9 @@ function decodeLinkTlvs(reader: TlvReader, to: LinkStateAttributes, context: Tlv
     const code = header >> 16;
     const value = at + TLV_HEADER;
     const next = value + (header & 0xffff);
-    if (code <= previous || next > limit) break;
+    if (code < previous || next > limit) break;
+    // An adjacency often has two SIDs, one of them protected; no other of these stands twice.
+    if (code === previous && code !== ADJACENCY_SID) break;
     switch (header) {
       case (1028 << 16) | 4:
         to['ipv4-router-ids'] = [formatIpv4(view.getUint32(value))];
@@ -166,23 +184,19 @@ function decodeLinkTlvs(reader: TlvReader, to: LinkStateAttributes, context: Tlv
       case (1095 << 16) | 3:
         to['igp-metric'] = u24(view, value);
         break;
-      case (1099 << 16) | 7:
-        to['adjacency-sids'] = [
-          {
-            flags: sidFlags(ADJACENCY_FLAGS, bytes[value] as number, context),
-            weight: bytes[value + 1] as number,
-            label: u24(view, value + 4) & 0xfffff,
-          },
-        ];
+      case (ADJACENCY_SID << 16) | 7:
+        to['adjacency-sids'] = appended(code === previous ? to['adjacency-sids'] : undefined, {
+          flags: sidFlags(ADJACENCY_FLAGS, bytes[value] as number, context),
+          weight: bytes[value + 1] as number,
+          label: u24(view, value + 4) & 0xfffff,
+        });
         break;
-      case (1099 << 16) | 8:
-        to['adjacency-sids'] = [
-          {
-            flags: sidFlags(ADJACENCY_FLAGS, bytes[value] as number, context),
-            weight: bytes[value + 1] as number,
-            index: view.getUint32(value + 4),
-          },
-        ];
+      case (ADJACENCY_SID << 16) | 8:
+        to['adjacency-sids'] = appended(code === previous ? to['adjacency-sids'] : undefined, {
+          flags: sidFlags(ADJACENCY_FLAGS, bytes[value] as number, context),
+          weight: bytes[value + 1] as number,
+          index: view.getUint32(value + 4),
+        });
         break;
       case (1106 << 16) | 30: {
         if (view.getInt32(value + 22) !== ((1252 << 16) | 4)) return left(reader, at, previous);
@@ -214,7 +228,8 @@ function decodeLinkTlvs(reader: TlvReader, to: LinkStateAttributes, context: Tlv
         };
         break;
       default:
-        return left(reader, at, previous);
+        if (code !== SHARED_RISK_LINK_GROUP || (next - value) % 4 !== 0) return left(reader, at, previous);
+        to['shared-risk-link-groups'] = wordsAt(view, value, next);
     }
     previous = code;
     at = next;
@@ -222,9 +237,14 @@ function decodeLinkTlvs(reader: TlvReader, to: LinkStateAttributes, context: Tlv
   return left(reader, at, previous);
 }
 
-function decodePrefixTlvs(reader: TlvReader, to: LinkStateAttributes, context: TlvContext): number {
+function decodePrefixTlvs(
+  reader: TlvReader,
+  to: LinkStateAttributes,
+  context: TlvContext,
+  last: number,
+): number {
   const { bytes, view, limit } = reader;
-  let previous = NONE;
+  let previous = last;
   let at = reader.position;
   for (; at + TLV_HEADER <= limit; ) {
     const header = view.getInt32(at);
@@ -281,9 +301,9 @@ function decodePrefixTlvs(reader: TlvReader, to: LinkStateAttributes, context: T
   return left(reader, at, previous);
 }
 
-function decodeSidTlvs(reader: TlvReader, to: LinkStateAttributes): number {
+function decodeSidTlvs(reader: TlvReader, to: LinkStateAttributes, last: number): number {
   const { bytes, view, limit } = reader;
-  let previous = NONE;
+  let previous = last;
   let at = reader.position;
   for (; at + TLV_HEADER <= limit; ) {
     const header = view.getInt32(at);
@@ -312,6 +332,12 @@ function decodeSidTlvs(reader: TlvReader, to: LinkStateAttributes): number {
     at = next;
   }
   return left(reader, at, previous);
+}
+
+function wordsAt(view: DataView, start: number, end: number): number[] {
+  const words: number[] = [];
+  for (let at = start; at < end; at += 4) words.push(view.getUint32(at));
+  return words;
 }
 
 function left(reader: TlvReader, at: number, previous: number): number {
