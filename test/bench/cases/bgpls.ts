@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { WORKER_ENVIRONMENT, WORKER_NODE_OPTIONS } from '../../../contract/worker.ts';
 import type { CaseContext, TestCase } from '../../harness.ts';
 import { goCommand } from '../../support/install.ts';
 import { buildGobgpProgram } from '../link-state/gobgp-program.ts';
@@ -107,9 +108,9 @@ async function compareInMemory(
     const ours: Measured[] = [];
     for (let turn = 0; turn < turnsOf(kind, routers).inMemory; turn += 1) {
       onOne.push(run(gobgp, parameters, { GOMAXPROCS: '1' }));
-      ours.push(run(process.execPath, ['--expose-gc', PROGRAM, ...parameters]));
+      ours.push(runOurs(measure, parameters));
       onAll.push(run(gobgp, parameters));
-      ours.push(run(process.execPath, ['--expose-gc', PROGRAM, ...parameters]));
+      ours.push(runOurs(measure, parameters));
     }
     const [their, our] = [onAll[0] as Measured, ours[0] as Measured];
     let comparable = true;
@@ -321,14 +322,19 @@ async function ourSession(workload: Workload, peers: number, watches = false): P
     const lines = speakers.map((speaker) => createInterface({ input: speaker.stdout as never }));
     const heard = lines.map((line) => line[Symbol.asyncIterator]());
     for (const lineOf of heard) await lineOf.next();
-    receiver = start(process.execPath, [
-      PROGRAM,
-      'receive',
-      String(SPEAKER_PORT),
-      String(workload.updates),
-      String(peers),
-      watches ? 'watch' : '',
-    ]);
+    receiver = start(
+      process.execPath,
+      [
+        ...WORKER_NODE_OPTIONS,
+        PROGRAM,
+        'receive',
+        String(SPEAKER_PORT),
+        String(workload.updates),
+        String(peers),
+        watches ? 'watch' : '',
+      ],
+      WORKER_ENVIRONMENT,
+    );
     const result = firstLine<Session & { at: number }>(receiver);
     const began = await Promise.all(
       heard.map(async (lineOf) => JSON.parse((await lineOf.next()).value as string).at),
@@ -366,8 +372,19 @@ function run(program: string, parameters: readonly string[], environment: NodeJS
   return JSON.parse(output.trim().split('\n').at(-1) as string);
 }
 
-function start(program: string, parameters: readonly string[]): ChildProcess {
-  return spawn(program, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
+/** What the worker does runs as the worker does; decoding, which it leaves to others, runs as Node comes. */
+function runOurs(measure: 'decode' | 'keep', parameters: readonly string[]): Measured {
+  const [options, environment] = measure === 'keep' ? [WORKER_NODE_OPTIONS, WORKER_ENVIRONMENT] : [[], {}];
+  return run(process.execPath, [...options, '--expose-gc', PROGRAM, ...parameters], environment);
+}
+
+function start(
+  program: string,
+  parameters: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): ChildProcess {
+  const env = { ...process.env, ...environment };
+  return spawn(program, parameters, { stdio: ['ignore', 'pipe', 'inherit'], env });
 }
 
 async function firstLine<Line>(child: ChildProcess): Promise<Line> {
