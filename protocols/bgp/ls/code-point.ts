@@ -14,7 +14,7 @@ export const NlriType = {
   link: 2, // RFC 9552 §5.2
   ipv4Prefix: 3, // RFC 9552 §5.2
   ipv6Prefix: 4, // RFC 9552 §5.2
-  srPolicy: 5, // RFC 9857 §4
+  srPolicy: 5, // RFC 9857 §3
   srv6Sid: 6, // RFC 9514 §6
   stubLink: 7, // draft-ietf-idr-bgpls-inter-as-topology-ext
 } as const;
@@ -60,7 +60,7 @@ export const ProtocolId = {
   ospfv3: 6, // RFC 9552 §5.2
   bgp: 7, // RFC 9086 §3
   rsvpTe: 8, // draft-ietf-idr-bgp-ls-te-path
-  segmentRouting: 9, // RFC 9857 §4
+  segmentRouting: 9, // RFC 9857 §3
 } as const;
 
 const PROTOCOL_NAMES: readonly (string | undefined)[] = [

@@ -1,4 +1,7 @@
-/** Descriptors: the TLVs that make an object's identity. RFC 9552 §5.2.1 to §5.2.3, RFC 9086 §4.1, RFC 9514 §6. */
+/**
+ * Descriptors: the TLVs that make an object's identity. RFC 9552 §5.2.1 to §5.2.3, RFC 9086 §4.1, RFC 9514 §6,
+ * RFC 9857 §3 and §4.
+ */
 import { NlriType } from './code-point.ts';
 import type { TlvReader } from './reader.ts';
 import {
@@ -157,7 +160,7 @@ export const NODE_DESCRIPTOR_ROWS: readonly TlvRow<NodeDescriptor>[] = [
     in: 'node-descriptor',
     name: 'ipv4-router-id',
     title: 'IPv4 Router-ID of Local Node',
-    rfc: 'RFC 9857 §4',
+    rfc: 'RFC 9857 §3',
     length: 4,
     decode: (reader, to) => {
       to['ipv4-router-id'] = readIpv4(reader);
@@ -169,7 +172,7 @@ export const NODE_DESCRIPTOR_ROWS: readonly TlvRow<NodeDescriptor>[] = [
     in: 'node-descriptor',
     name: 'ipv6-router-id',
     title: 'IPv6 Router-ID of Local Node',
-    rfc: 'RFC 9857 §4',
+    rfc: 'RFC 9857 §3',
     length: 16,
     decode: (reader, to) => {
       to['ipv6-router-id'] = readIpv6(reader);
@@ -372,6 +375,7 @@ export const SR_POLICY_DESCRIPTOR_ROWS: readonly TlvRow<SrPolicyDescriptor>[] = 
       const originatorAs = reader.u32();
       const originator = readAddress(reader, flags & IPV6_ORIGINATOR ? 16 : 4);
       const discriminator = reader.u32();
+      if (reader.remaining > 0) reader.reject();
       to['protocol-origin'] = origin;
       if (reader.overrun) return;
       to.endpoint = endpoint;

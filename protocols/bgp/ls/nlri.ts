@@ -1,5 +1,5 @@
 /**
- * Link-State NLRIs: framing, validity, decoding, encoding. RFC 9552 §5.2, RFC 9857 §4, RFC 9514 §6.
+ * Link-State NLRIs: framing, validity, decoding, encoding. RFC 9552 §5.2, RFC 9857 §3, RFC 9514 §6.
  *
  *     0                   1                   2                   3
  *     0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1

@@ -3,7 +3,7 @@ import { flagField } from './flags.ts';
 import type { TlvReader } from './reader.ts';
 import { formatBits, parseHex, parseIpv4, parseIpv6, readHex, readIpv4, readIpv6 } from './text.ts';
 import { appended, decodeSubTlvs, encodeTlvs, type TlvRow, tlvTable } from './tlv.ts';
-import { finite, isFiniteFloat, readWords, writeFloat, writeWords } from './tlv-link.ts';
+import { finite, isFiniteFloat, readOneOrMoreWords, writeFloat, writeWords } from './tlv-link.ts';
 import { SRV6_SID_TLVS, type Srv6SidParts } from './tlv-srv6.ts';
 import type { TlvWriter } from './writer.ts';
 
@@ -107,7 +107,7 @@ export const CONSTRAINT_ROWS: readonly TlvRow<PolicyConstraints>[] = [
     title: 'SR SRLG Constraint',
     rfc: 'RFC 9857 §5.6.2',
     decode: (reader, to) => {
-      to['shared-risk-link-groups'] = readWords(reader);
+      to['shared-risk-link-groups'] = readOneOrMoreWords(reader);
     },
     encode: (writer, value: number[]) => writeWords(writer, value),
   },

@@ -95,6 +95,32 @@ describe('a TLV of which an RFC wants one value at least', () => {
     ]);
     expect(problems).toMatchObject([{ code: 'wrong-length', action: 'none', type: code }]);
   });
+
+  it('so the SRLGs of a candidate path: RFC 9857 §5.6.2', () => {
+    const sent = '04b4000c 0000 0000 0000 00 00 04b90000';
+    const { attributes, problems } = decode(sent, ProtocolId.segmentRouting, NlriType.srPolicy);
+    expect(attributes['candidate-path-constraints']).toMatchObject({
+      'unknown-tlvs': [{ type: 1209, value: '' }],
+    });
+    expect(attributes['candidate-path-constraints']).not.toHaveProperty('shared-risk-link-groups');
+    expect(problems).toMatchObject([{ code: 'wrong-length', action: 'none', type: 1209 }]);
+  });
+});
+
+describe('of a TLV that may stand once in an SR Policy, the first that can be read counts: RFC 9857 §5', () => {
+  it.each([
+    ['a second one', '04b30001 61 04b30001 62', { 'candidate-path-name': 'a' }, 'duplicate-tlv'],
+    [
+      'a first one of the wrong length',
+      '04b20001 00 04b20008 01 00 4000 00000064',
+      { 'candidate-path-state': { priority: 1, preference: 100 } },
+      'wrong-length',
+    ],
+  ])('%s', (_name, sent, expected, code) => {
+    const { attributes, problems } = decode(sent, ProtocolId.segmentRouting, NlriType.srPolicy);
+    expect(attributes).toMatchObject(expected);
+    expect(problems).toMatchObject([{ code, action: 'none' }]);
+  });
 });
 
 describe('an SRv6 SID Structure of more than 128 bits: RFC 9514 §8', () => {

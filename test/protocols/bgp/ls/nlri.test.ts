@@ -180,6 +180,30 @@ describe('Link-State NLRIs', () => {
     expect(encodeNlri(decoded)).toEqual(encodeNlri(object));
   });
 
+  it.each([
+    ['shorter', -1],
+    ['longer', 1],
+  ])('reads no SR Policy CP Descriptor that is %s than its flags say: RFC 9857 §4', (_name, by) => {
+    const value = '140000000a000002000000640000fde90101010100000001'; // 24 octets, both flags clear
+    const sent = by < 0 ? value.slice(0, 2 * by) : `${value}5a`;
+    const node = { 'ipv4-router-id': '10.0.0.1' };
+    const unknown = [{ type: 554, value: sent }];
+    const object: EncodableNlri = {
+      type: 'sr-policy',
+      protocol: 'segment-routing',
+      localNode: node,
+      descriptor: { 'unknown-tlvs': unknown },
+    };
+    const bytes = encodeNlri(object);
+    const decoded = decodeNlri(bytes, 71);
+    expect(decoded.descriptor).toEqual({ 'unknown-tlvs': unknown });
+    expect(decoded.problems).toMatchObject([
+      { code: 'wrong-length', action: 'none', type: 554 },
+      { code: 'missing-tlv', action: 'none', type: 554 },
+    ]);
+    expect(encodeNlri(decoded)).toEqual(bytes);
+  });
+
   it('masks the reserved bits of a multi-topology identifier: RFC 9552 §5.2.2.1', () => {
     const bytes = encodeNlri(objects['an SRv6 SID'] as EncodableNlri);
     const at = bytes.findIndex((_, index) => bytes[index] === 1 && bytes[index + 1] === 7) + 4;
