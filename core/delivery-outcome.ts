@@ -37,7 +37,7 @@ export type Attempt =
       readonly wasSent: boolean;
     };
 
-/** The failure that a status is, or undefined for a delivery (the seed: 400 or higher is a failure). */
+/** The failure that a status is, or undefined for a delivery: 400 or higher is a failure. */
 export function statusFailure(status: number): FailureReason | undefined {
   if (status < 400) return undefined;
   if (status < 500) return 'http-4xx';

@@ -48,7 +48,7 @@ export function rowName(path: string, key: string): Uint8Array {
 }
 
 /**
- * Writes record envelopes (the seed's eight members, in its order), back to back. Call `begin`; for each
+ * Writes record envelopes (eight members, always in the same order), back to back. Call `begin`; for each
  * record `start`, `value` for each field that there is, in the model's order, and `end`; then `take`. Between `begin` and
  * `take` no other writer may be used.
  */

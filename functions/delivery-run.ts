@@ -47,7 +47,7 @@ export type Verdict =
   | { readonly kind: 'again'; readonly afterSeconds: number };
 
 /** Records older than this are dropped without an attempt: a receiver that comes back gets news, not history. */
-export const MAX_AGE_MILLISECONDS = 300_000;
+const MAX_AGE_MILLISECONDS = 300_000;
 
 /** Kept back from the invocation's time for the last write. */
 const SETTLE_MILLISECONDS = 2_000;

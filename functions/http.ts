@@ -72,7 +72,7 @@ export type ApiHandler = (
 /**
  * The Lambda handler of one API function: authentication, routing, body, errors and compression around its operations.
  *
- * The order of checks is api-shapes' own: 401, 404, 405, 403, 413, 415, then what the body shows. A function answers
+ * The order of checks is always the same: 401, 404, 405, 403, 413, 415, then what the body shows. A function answers
  * for every path that reaches it, so an unknown one gets our own 404.
  */
 export function apiHandler(

@@ -182,8 +182,8 @@ function openSocket(
 let trust: SecureContext | undefined;
 
 /**
- * The certificates that the machine trusts, with NODE_EXTRA_CA_CERTS (the seed: the collector's system trust store);
- * Node would use its own list. Read once: a context takes tens of milliseconds to make.
+ * The certificates that the machine trusts, with NODE_EXTRA_CA_CERTS; Node would use its own
+ * list. Read once: a context takes tens of milliseconds to make.
  */
 function systemTrust(): SecureContext {
   trust ??= createSecureContext({ ca: [...getCACertificates('system'), ...getCACertificates('extra')] });

@@ -131,11 +131,6 @@ export class TopologyLogWriter {
     return this.#head.sequence;
   }
 
-  /** Octets that wait to be written: a caller that can slow its peer down should, when they are many. */
-  get pendingOctets(): number {
-    return this.#pending.octets;
-  }
-
   /** When the oldest entry that is not yet visible was appended; undefined when all are. */
   get pendingSince(): number | undefined {
     return this.#pending.since;

@@ -32,10 +32,6 @@ export class PendingEntries {
     return this.#encoder.entries > 0;
   }
 
-  get octets(): number {
-    return this.#batches.reduce((sum, { octets }) => sum + octets.length, this.#encoder.octets);
-  }
-
   /** When the oldest entry was appended; undefined when there is none. */
   get since(): number | undefined {
     return this.#batches[0]?.since ?? (this.isOpen ? this.#openedAt : undefined);

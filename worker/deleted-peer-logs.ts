@@ -36,7 +36,7 @@ export class DeletedPeerLogs {
 
   async #sweep(): Promise<void> {
     const { workerId, log } = this.#ports;
-    const [first] = [...this.#ports.living()].sort();
+    const [first] = this.#ports.living().toSorted();
     if (first !== workerId || !this.#ports.mayAct()) return;
     try {
       const peers = await this.#ports.remove(this.#ports.now());

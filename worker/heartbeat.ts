@@ -34,7 +34,7 @@ export class Heartbeat {
   #renewedAt: number;
   #workers: readonly WorkerRecord[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #beating = false;
+  #isBeating = false;
 
   private constructor(record: WorkerRecord, renewedAt: number, ports: HeartbeatPorts) {
     this.#record = record;
@@ -106,8 +106,8 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    if (this.#beating) return;
-    this.#beating = true;
+    if (this.#isBeating) return;
+    this.#isBeating = true;
     try {
       // The time before the call: had the answer taken eight seconds, the others might be taking over already.
       const startedAt = this.#ports.monotonic();
@@ -128,7 +128,7 @@ export class Heartbeat {
     } catch (error) {
       log('warn', 'heartbeat failed', errorFields(error));
     } finally {
-      this.#beating = false;
+      this.#isBeating = false;
     }
   }
 

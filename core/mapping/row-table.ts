@@ -247,17 +247,6 @@ export class RowTable {
     this.cycle += 1;
   }
 
-  /** Takes the rows of one group out of this cycle: their table was cut short. */
-  discardGroup(groupId: number): void {
-    let kept = 0;
-    for (let index = 0; index < this.touchedCount; index += 1) {
-      const row = this.touched[index] as number;
-      if ((this.rows[row] as Row).identity.group.id === groupId) this.rowStamp[row] = 0;
-      else this.touched[kept++] = row;
-    }
-    this.touchedCount = kept;
-  }
-
   /**
    * Forgets rows that neither this cycle nor the one before has touched, or where rows are kept those that are
    * deleted. Row numbers change.

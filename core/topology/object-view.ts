@@ -1,4 +1,4 @@
-/** Objects of the topology as the API shows them. Member names are api-shapes' own. */
+/** Objects of the topology as the API shows them; `object-answer.ts` declares what they look like. */
 
 import { type DecodedAttribute, decodeAttribute } from '../../protocols/bgp/ls/attribute.ts';
 import type { LinkStateSafi } from '../../protocols/bgp/ls/code-point.ts';
@@ -131,7 +131,7 @@ export function stringifyExactly(value: unknown): string {
   }
 }
 
-/** The members that only this kind has, in the place where api-shapes puts them. */
+/** The members that only this kind has, which stand in the middle of the others. */
 function ownMembers(graph: TopologyGraph, object: TopologyObject, nlri: DecodedNlri): JsonObject {
   switch (object.kind) {
     case 'node':

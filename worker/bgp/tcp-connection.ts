@@ -34,7 +34,7 @@ export class TcpConnection {
   readonly #events: TcpConnectionEvents;
   #socket: Socket | undefined = undefined;
   #giveUp: () => void = () => {};
-  #done = false;
+  #isDone = false;
 
   private constructor(events: TcpConnectionEvents) {
     this.#events = events;
@@ -56,22 +56,22 @@ export class TcpConnection {
 
   send(octets: Uint8Array): void {
     const socket = this.#socket;
-    if (this.#done || socket === undefined || socket.writableLength > MAXIMUM_UNSENT_OCTETS) return;
+    if (this.#isDone || socket === undefined || socket.writableLength > MAXIMUM_UNSENT_OCTETS) return;
     socket.write(octets, (error) => {
-      if ((error ?? undefined) === undefined && !this.#done) this.#events.flushed();
+      if ((error ?? undefined) === undefined && !this.#isDone) this.#events.flushed();
     });
   }
 
   /** Ends the connection at once and says nothing. */
   abort(): void {
-    this.#done = true;
+    this.#isDone = true;
     this.#giveUp();
     this.#socket?.destroy();
   }
 
   /** Ends the connection after what was sent has left, or after a second. Resolves when it is gone. */
   close(): Promise<void> {
-    this.#done = true;
+    this.#isDone = true;
     this.#giveUp();
     const socket = this.#socket;
     if (socket === undefined || socket.destroyed) return Promise.resolve();
@@ -101,7 +101,7 @@ export class TcpConnection {
     });
     this.#watch(socket);
     socket.once('connect', () => {
-      if (!this.#done) this.#events.connected(endpointsOf(socket));
+      if (!this.#isDone) this.#events.connected(endpointsOf(socket));
     });
   }
 
@@ -111,10 +111,10 @@ export class TcpConnection {
     if (options === undefined) throw new Error('socket options were asked for where there are none');
     const answer = (result: { socket: Socket } | { errno: string }) => {
       this.#giveUp = () => {};
-      if (this.#done) {
+      if (this.#isDone) {
         if ('socket' in result) result.socket.destroy();
       } else if ('errno' in result) {
-        this.#done = true;
+        this.#isDone = true;
         this.#events.disconnected(result.errno);
       } else {
         this.#watch(result.socket);
@@ -128,7 +128,7 @@ export class TcpConnection {
     return {
       buffer: READ_BUFFER,
       callback: (octets) => {
-        if (this.#done) return true;
+        if (this.#isDone) return true;
         this.#events.received(READ_BUFFER.subarray(0, octets));
         setImmediate(() => this.#socket?.resume());
         return false;
@@ -146,7 +146,7 @@ export class TcpConnection {
     socket.setNoDelay(true);
     // Of connections that the peer made: the others are read into `READ_BUFFER`, and no such event comes.
     socket.on('data', (octets) => {
-      if (this.#done) return;
+      if (this.#isDone) return;
       this.#events.received(octets);
       socket.pause();
       setImmediate(() => socket.resume());
@@ -155,8 +155,8 @@ export class TcpConnection {
       errno = error.code ?? error.message;
     });
     socket.on('close', () => {
-      if (this.#done) return;
-      this.#done = true;
+      if (this.#isDone) return;
+      this.#isDone = true;
       this.#events.disconnected(errno);
     });
   }

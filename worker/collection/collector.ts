@@ -115,10 +115,9 @@ export class Collector {
     const delivering = predecessor?.predecessor ?? predecessor;
     if (predecessor !== undefined && predecessor !== delivering) this.halt(predecessor);
     const open = this.ports.open[plan.protocol] as OpenStream;
-    const isChanged = () => this.ports.statusChanged(plan.device.id);
     const stream = open(plan, {
       deliver: (records) => this.deliver(name, running, records),
-      changed: isChanged,
+      changed: () => this.ports.statusChanged(plan.device.id),
       settled: () => this.takeOver(running),
     });
     const running: Running = {

@@ -56,11 +56,6 @@ export class RecordPort {
     this.options = options;
   }
 
-  /** Whether records are wanted at all: while they are not, none needs to be built. */
-  get isEnabled(): boolean {
-    return this.output.enabled;
-  }
-
   /** The webhook's configuration has changed. What was collected before keeps the form that it was packed in. */
   configure(output: { readonly enabled: boolean; readonly batchMode: boolean }): void {
     this.output = { enabled: output.enabled, batchMode: output.batchMode };

@@ -89,7 +89,7 @@ export class SnmpDriver {
   private blamesLeft = BLAMES_PER_TICK;
   private arrivedAt = 0;
   private ticking: NodeJS.Timeout | undefined;
-  private closed = false;
+  private isClosed = false;
 
   /**
    * Starts a walk, as soon as its device has no other under way and the window has room. The function that it returns
@@ -105,7 +105,7 @@ export class SnmpDriver {
 
   /** Ends all walks without an outcome and closes the sockets. */
   close(): void {
-    this.closed = true;
+    this.isClosed = true;
     clearTimeout(this.ticking);
     this.sockets.close();
     this.waiting.length = 0;
@@ -125,8 +125,8 @@ export class SnmpDriver {
     const now = performance.now();
     for (let at = 0; at < this.waiting.length && this.window < WINDOW; ) {
       const { request, deadline } = this.waiting[at] as { request: WalkRequest; deadline: number };
-      const place = this.freePlaces.length > 0 || this.active.length < MAX_SLOTS;
-      if (!place || this.busy.has(request.target.session)) {
+      const hasPlace = this.freePlaces.length > 0 || this.active.length < MAX_SLOTS;
+      if (!hasPlace || this.busy.has(request.target.session)) {
         at += 1;
         continue;
       }
@@ -265,7 +265,7 @@ export class SnmpDriver {
   }
 
   private keepTicking(): void {
-    if (this.ticking !== undefined || this.closed) return;
+    if (this.ticking !== undefined || this.isClosed) return;
     this.ticking = setTimeout(() => {
       this.ticking = undefined;
       this.blamesLeft = BLAMES_PER_TICK;

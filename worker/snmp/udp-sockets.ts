@@ -17,7 +17,7 @@ export class UdpSockets {
   private readonly sockets = new Map<AddressFamily, Socket>();
   /** Families whose failure is about to be told. */
   private readonly told = new Set<AddressFamily>();
-  private closed = false;
+  private isClosed = false;
 
   constructor(listener: DatagramListener, noSocket: NoSocketListener) {
     this.listener = listener;
@@ -32,11 +32,11 @@ export class UdpSockets {
     family: AddressFamily,
     sent: (error: Error | null) => void,
   ): void {
-    if (!this.closed) this.socketFor(family).send(datagram, port, address, sent);
+    if (!this.isClosed) this.socketFor(family).send(datagram, port, address, sent);
   }
 
   close(): void {
-    this.closed = true;
+    this.isClosed = true;
     for (const socket of this.sockets.values()) socket.close();
     this.sockets.clear();
   }

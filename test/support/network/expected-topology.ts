@@ -27,7 +27,7 @@ const LISTS = {
   'srv6-sid': 'srv6-sids',
 } as const;
 
-/** The id of an object: api-shapes, "Topology". */
+/** The id of an object, as docs/decisions/0062 defines it. */
 export function idOf(letter: string, nlri: Uint8Array): string {
   const digest = createHash('sha256')
     .update(Uint8Array.of(0x40, 0x04, 71))
