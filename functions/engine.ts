@@ -11,7 +11,7 @@ import { newestStatus, observePeer } from '../core/peer-status.ts';
 import { Problem } from '../core/problem.ts';
 import { readDeliveryCounters } from '../store/delivery-counters.ts';
 import { getEngineSettings, replaceEngineSettings } from '../store/engine-store.ts';
-import { listPeerOwners } from '../store/owner-store.ts';
+import { listDeviceOwners, listPeerOwners } from '../store/owner-store.ts';
 import { listPeerStatuses } from '../store/peer-status-store.ts';
 import { listPeers } from '../store/peer-store.ts';
 import { listWorkers } from '../store/worker-store.ts';
@@ -118,7 +118,11 @@ function sharedAbilities(workers: readonly WorkerRecord[]): WorkerAbilities | nu
 }
 
 async function answerWith(settings: EngineSettings, request: ApiRequest): Promise<ApiResponse> {
-  const [workers, owners] = await Promise.all([listWorkers(), listPeerOwners()]);
+  const [workers, peerOwners, deviceOwners] = await Promise.all([
+    listWorkers(),
+    listPeerOwners(),
+    listDeviceOwners(),
+  ]);
   const { revision, ...configuration } = settings;
   return {
     status: 200,
@@ -127,7 +131,7 @@ async function answerWith(settings: EngineSettings, request: ApiRequest): Promis
       ...configuration,
       version: PRODUCT_VERSION,
       workers: liveWorkers(workers, request.now).map((worker) =>
-        viewWorker(worker, [...owners.values()], request.now),
+        viewWorker(worker, { peerOwners, deviceOwners }, request.now),
       ),
     },
   };
@@ -135,9 +139,11 @@ async function answerWith(settings: EngineSettings, request: ApiRequest): Promis
 
 function viewWorker(
   worker: WorkerRecord,
-  owners: readonly OwnerRecord[],
+  owners: Readonly<Record<'peerOwners' | 'deviceOwners', ReadonlyMap<number, OwnerRecord>>>,
   now: Date,
 ): Record<string, unknown> {
+  const owned = (of: ReadonlyMap<number, OwnerRecord>) =>
+    [...of.values()].filter((owner) => owner.worker === worker.id).map(({ id }) => id);
   return {
     id: worker.id,
     version: worker.version,
@@ -146,8 +152,8 @@ function viewWorker(
     draining: worker.draining,
     'source-addresses': worker.sourceAddresses,
     abilities: worker.abilities,
-    peers: owners.filter((owner) => owner.worker === worker.id).map((owner) => owner.id),
-    devices: [],
+    peers: owned(owners.peerOwners),
+    devices: owned(owners.deviceOwners),
   };
 }
 
