@@ -3,7 +3,7 @@
 ARG BASE=public.ecr.aws/docker/library/node:24-bookworm-slim
 FROM ${BASE}
 WORKDIR /graticule
-COPY package.json main.js health.js ./
+COPY package.json main.js object-store.js health.js ./
 COPY node_modules ./node_modules
 USER 1000:1000
 ENV NODE_ENV=production GRATICULE_HEALTH_SOCKET=graticule-health

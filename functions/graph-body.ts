@@ -19,7 +19,7 @@ interface Kept {
 export class GraphBody {
   readonly #fragments: GraphFragments;
   readonly #kept = new Map<string, Kept>();
-  readonly #comma = gzipPiece(',');
+  #comma: Promise<GzipPiece> | undefined;
   #last: { text: string; body: Promise<Buffer> } | undefined;
 
   constructor(fragments: GraphFragments) {
@@ -39,6 +39,8 @@ export class GraphBody {
   }
 
   async #make(start: string, parts: readonly GraphFragment[]): Promise<Buffer> {
+    // Not by who imports this: zlib takes longer to begin than all of the other modules of ours together.
+    this.#comma ??= gzipPiece(',');
     const pieces: Promise<GzipPiece | undefined>[] = [];
     for (const part of parts) pieces.push(this.#pieceOf(part));
     const [first, between, last, comma] = await Promise.all([

@@ -5,7 +5,7 @@ import { ENV } from '../contract/env.ts';
 import type { Principal, Resource } from '../contract/grants.ts';
 import { QUEUES } from '../contract/queues.ts';
 import { TABLES } from '../contract/tables.ts';
-import { interceptCalls } from '../store/clients.ts';
+import { interceptCalls } from '../store/call-interception.ts';
 import { startDynamodbEmulator } from './dynamodb-emulator.ts';
 import { createMissingQueues, localQueueUrl } from './local-queues.ts';
 import { createMissingTables } from './local-tables.ts';

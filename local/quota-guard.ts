@@ -4,7 +4,7 @@ import { SecretsManagerServiceException } from '@aws-sdk/client-secrets-manager'
 import { SQSServiceException } from '@aws-sdk/client-sqs';
 import { type Action, GRANTS, type Grants, type Principal, type Resource } from '../contract/grants.ts';
 import { LIMITS } from '../contract/limits.ts';
-import type { AwsCall, CallInterceptor } from '../store/clients.ts';
+import type { AwsCall, CallInterceptor } from '../store/call-interception.ts';
 import { type AwsAccess, accessesOf } from './aws-access.ts';
 import { itemBytes } from './item-size.ts';
 

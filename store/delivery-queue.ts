@@ -1,5 +1,4 @@
 import { constants } from 'node:zlib';
-import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { ChangeMessageVisibilityCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { BUCKETS } from '../contract/buckets.ts';
 import { ENV } from '../contract/env.ts';
@@ -12,8 +11,9 @@ import {
   formatDeliveryMessage,
   type PackedRequest,
 } from '../core/delivery-message.ts';
-import { s3, sqs } from './clients.ts';
+import { sqs } from './clients.ts';
 import { compressZstd, decompressZstd } from './compression.ts';
+import type { ObjectPlace } from './object-store.ts';
 
 /** Level 1 packs records as well as 3 does, in half the time. */
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
@@ -38,7 +38,8 @@ export async function sendDelivery(
   let text = formatDeliveryMessage({ ...whole, payload });
   if (text.length > LIMITS.messageBytes) {
     const objectKey = `deliveries/${head.id}`;
-    await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: objectKey, Body: payload }));
+    const { putObject } = await import('./object-store.ts');
+    await putObject(placeOf(objectKey), payload);
     text = formatDeliveryMessage({ ...whole, objectKey });
   }
   await sqs().send(new SendMessageCommand({ QueueUrl: queueUrl(), MessageBody: text }));
@@ -46,7 +47,7 @@ export async function sendDelivery(
 
 /** The requests of a message. Throws when they are not what its head says. */
 export async function openDelivery(message: DeliveryMessage): Promise<PackedRequest[]> {
-  const compressed = 'payload' in message ? message.payload : await readObject(message.objectKey);
+  const compressed = 'payload' in message ? message.payload : await readPayload(message.objectKey);
   const limits = { maxOutputLength: OPENED_LIMIT_BYTES, chunkSize: OPENED_PIECE_BYTES };
   const requests = decodeRequests(await decompressZstd(compressed, limits));
   if (requests?.length !== message.requests) {
@@ -60,7 +61,8 @@ export async function openDelivery(message: DeliveryMessage): Promise<PackedRequ
 /** Removes what a message that is done with has left in S3; what this misses, the bucket's own expiry takes. */
 export async function removePayload(message: DeliveryMessage): Promise<void> {
   if ('payload' in message) return;
-  await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key: message.objectKey }));
+  const { removeObject } = await import('./object-store.ts');
+  await removeObject(placeOf(message.objectKey));
 }
 
 /**
@@ -77,16 +79,15 @@ export async function showDeliveryAgain(receiptHandle: string, afterSeconds: num
   );
 }
 
-async function readObject(key: string): Promise<Uint8Array> {
-  const { Body } = await s3().send(new GetObjectCommand({ Bucket: bucketName(), Key: key }));
-  if (Body === undefined) throw new Error(`the object ${key} has no body`);
-  return Body.transformToByteArray();
+async function readPayload(objectKey: string): Promise<Uint8Array> {
+  const { readObject } = await import('./object-store.ts');
+  return readObject(placeOf(objectKey));
 }
 
 function queueUrl(): string {
   return process.env[ENV.deliveriesQueue] ?? '';
 }
 
-function bucketName(): string {
-  return process.env[ENV.payloadsBucket] ?? BUCKETS.payloads.name;
+function placeOf(key: string): ObjectPlace {
+  return { bucket: process.env[ENV.payloadsBucket] ?? BUCKETS.payloads.name, key };
 }

@@ -1,9 +1,8 @@
-import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { BUCKETS } from '../contract/buckets.ts';
 import { ENV } from '../contract/env.ts';
 import { RUNTIME_KEYS } from '../contract/tables.ts';
-import { s3 } from './clients.ts';
 import { compressZstd, decompressZstd } from './compression.ts';
+import type { ObjectPlace } from './object-store.ts';
 import { getItem, putItem, SCHEMA_VERSION } from './table.ts';
 
 /** A part is read at once or never. */
@@ -18,7 +17,8 @@ export async function putSnapshotPart(id: string, text: string, now: Date): Prom
   const part = await compressZstd(text);
   const isInline = part.length <= INLINE_BYTES;
   if (!isInline) {
-    await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: objectKey(id), Body: part }));
+    const { putObject } = await import('./object-store.ts');
+    await putObject(placeOf(id), part);
   }
   await putItem('runtime', {
     ...RUNTIME_KEYS.snapshotPart(id),
@@ -32,22 +32,17 @@ export async function putSnapshotPart(id: string, text: string, now: Date): Prom
 export async function takeSnapshotPart(id: string): Promise<string | undefined> {
   const item = await getItem('runtime', RUNTIME_KEYS.snapshotPart(id));
   if (item === undefined) return undefined;
-  const part: Uint8Array = item['part'] ?? (await takeObject(objectKey(id)));
+  const part: Uint8Array = item['part'] ?? (await takeObject(id));
   return (await decompressZstd(part, { maxOutputLength: OPENED_LIMIT_BYTES })).toString();
 }
 
-async function takeObject(key: string): Promise<Uint8Array> {
-  const { Body } = await s3().send(new GetObjectCommand({ Bucket: bucketName(), Key: key }));
-  if (Body === undefined) throw new Error(`the object ${key} has no body`);
-  const octets = await Body.transformToByteArray();
-  await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key: key }));
+async function takeObject(id: string): Promise<Uint8Array> {
+  const { readObject, removeObject } = await import('./object-store.ts');
+  const octets = await readObject(placeOf(id));
+  await removeObject(placeOf(id));
   return octets;
 }
 
-function objectKey(id: string): string {
-  return `snapshots/${id}`;
-}
-
-function bucketName(): string {
-  return process.env[ENV.payloadsBucket] ?? BUCKETS.payloads.name;
+function placeOf(id: string): ObjectPlace {
+  return { bucket: process.env[ENV.payloadsBucket] ?? BUCKETS.payloads.name, key: `snapshots/${id}` };
 }

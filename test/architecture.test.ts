@@ -4,7 +4,7 @@ import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bundleAll, handlerNames } from '../infra/bundle.ts';
+import { bundleAll, handlerNames, LATER } from '../infra/bundle.ts';
 
 /**
  * The arrows that docs/architecture.md allows, and no others. A room is a top-level folder; each protocol
@@ -197,11 +197,11 @@ describe('the architecture', () => {
     const folder = mkdtempSync(join(tmpdir(), 'graticule-bundles-'));
     const { outputs } = await bundleAll(folder).finally(() => rmSync(folder, { recursive: true }));
     const bundles = Object.entries(outputs).map(([path, output]) => ({
-      name: path.replace(/^.*\/((functions|worker)\/.*)$/, '$1'),
+      name: path.replace(/^.*\/((functions|worker)\/.*|object-store\.js)$/, '$1'),
       inputs: Object.keys(output.inputs),
       external: output.imports.map(({ path: module }) => module),
     }));
-    expect(bundles.length).toBe(handlerNames().length + 2);
+    expect(bundles.length).toBe(handlerNames().length + 3);
     for (const { name, inputs, external } of bundles) {
       const isWorker = name.startsWith('worker/');
       const strangers = inputs.filter((input) =>
@@ -214,9 +214,17 @@ describe('the architecture', () => {
         inputs.filter((input) => input.startsWith(isWorker ? 'functions/' : 'worker/')),
         name,
       ).toEqual([]);
-      // What is left to be found at run time: Node's own modules, and in the worker what is native.
+      // What is left to be found at run time: Node's own modules, what lies beside, and in the worker what is native.
       const missing = external.filter((module) => !builtinModules.includes(module.replace(/^node:/, '')));
-      expect(missing, name).toEqual(name === 'worker/main.js' ? ['koffi'] : []);
+      expect(
+        missing.filter((module) => module !== `./${LATER}`),
+        name,
+      ).toEqual(name === 'worker/main.js' ? ['koffi'] : []);
+      // S3's client, and what S3's alone needs, is loaded when it is wanted.
+      expect(
+        inputs.some((input) => /@aws-sdk\/client-s3\/|\/submodules\/event-streams\//.test(input)),
+        name,
+      ).toBe(name === LATER);
       // What bodies are checked by is zod's small form: the other takes three times as long to load and to build.
       expect(
         inputs.filter((input) => input.includes('/zod/v4/classic/')),

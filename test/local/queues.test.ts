@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENV } from '../../contract/env.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { s3, sqs } from '../../store/clients.ts';
+import { sqs } from '../../store/clients.ts';
+import { putObject, readObject } from '../../store/object-store.ts';
 import { type Emulators, runAs, startEmulators } from '../support/stack.ts';
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'graticule-test-'));
@@ -34,15 +34,15 @@ const receive = async () =>
 
 describe('the SQS and S3 of the local run', () => {
   it('keep messages and objects over a restart', async () => {
-    const object = { Bucket: process.env[ENV.payloadsBucket], Key: 'a/b' };
-    await runAs('worker', () => s3().send(new PutObjectCommand({ ...object, Body: Buffer.from([0, 255]) })));
+    const object = { bucket: process.env[ENV.payloadsBucket] as string, key: 'a/b' };
+    await runAs('worker', () => putObject(object, Buffer.from([0, 255])));
     await send('kept');
     await emulators.stop();
     emulators = await startEmulators({ dataDirectory, empty: true });
     const message = await receive();
     expect(message?.Body).toBe('kept');
-    const read = await runAs('deliver-webhook', () => s3().send(new GetObjectCommand(object)));
-    expect(await read.Body?.transformToByteArray()).toEqual(new Uint8Array([0, 255]));
+    const read = await runAs('deliver-webhook', () => readObject(object));
+    expect(read).toEqual(new Uint8Array([0, 255]));
     await runAs('deliver-webhook', () =>
       sqs().send(new DeleteMessageCommand({ QueueUrl: queue(), ReceiptHandle: message?.ReceiptHandle })),
     );
@@ -52,6 +52,9 @@ describe('the SQS and S3 of the local run', () => {
     await expect(send('x'.repeat(LIMITS.messageBytes + 1))).rejects.toThrow('must be shorter');
     const call = () => sqs().send(new SendMessageCommand({ QueueUrl: queue(), MessageBody: 'x' }));
     await expect(runAs('peers', call)).rejects.toThrow('not authorized to perform: sqs:SendMessage');
+    const object = { bucket: process.env[ENV.payloadsBucket] as string, key: 'a' };
+    const put = () => putObject(object, Buffer.from('x'));
+    await expect(runAs('peers', put)).rejects.toThrow('not authorized to perform: s3:PutObject');
   });
 
   it('listen on loopback alone', async () => {

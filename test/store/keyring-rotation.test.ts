@@ -4,7 +4,7 @@ import type { Device } from '../../core/device.ts';
 import type { Model } from '../../core/model.ts';
 import type { Subscription } from '../../core/subscription.ts';
 import { handler } from '../../functions/rotate-keyring.ts';
-import { interceptCalls } from '../../store/clients.ts';
+import { interceptCalls } from '../../store/call-interception.ts';
 import { getDevice, listDevices } from '../../store/device-store.ts';
 import { decryptSecret, keyIdOf, newKey, reencryptSecret } from '../../store/keyring.ts';
 import { RotationConflict, rotateKeyring } from '../../store/keyring-rotation.ts';

@@ -2,7 +2,7 @@
  * Loaded before a worker's program: each message takes its time to get into the queue, until SIGUSR2 makes it quick
  * again. `GRATICULE_TEST_SEND_MILLISECONDS` says how long.
  */
-import { interceptCalls } from '../../store/clients.ts';
+import { interceptCalls } from '../../store/call-interception.ts';
 
 const delay = Number(process.env['GRATICULE_TEST_SEND_MILLISECONDS'] ?? '0');
 const quick = new AbortController();

@@ -2,7 +2,7 @@
  * Loaded before the programs of a stack: from SIGUSR2 on, a process's calls to DynamoDB are made one after the other and
  * take `GRATICULE_TEST_CALL_MILLISECONDS` each, as a small store of one thread has them.
  */
-import { interceptCalls } from '../../store/clients.ts';
+import { interceptCalls } from '../../store/call-interception.ts';
 
 const milliseconds = Number(process.env['GRATICULE_TEST_CALL_MILLISECONDS'] ?? '0');
 let isSlow = false;
