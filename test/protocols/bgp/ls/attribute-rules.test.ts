@@ -24,8 +24,8 @@ describe('what a TLV means by the protocol that it comes from', () => {
     ['OSPFv2', ProtocolId.ospfv2, false, '040a000c0000'],
     ['OSPFv3', ProtocolId.ospfv3, false, '040a000c0000'],
   ])('SR Capabilities of %s: RFC 9085 §2.1.2 gives OSPF no flags', (_name, protocolId, isSet, begins) => {
-    // With an unknown TLV before it, the rows read what is read in place otherwise.
-    for (const hex of [CAPABILITIES, `00010000${CAPABILITIES}`]) {
+    // Behind a TLV of a higher type, its row reads what is read in place otherwise.
+    for (const hex of [CAPABILITIES, `040d000105${CAPABILITIES}`]) {
       const flags = decode(hex, protocolId, NODE).attributes['sr-capabilities']?.flags;
       expect(flags).toEqual({ 'mpls-ipv4': isSet, 'mpls-ipv6': isSet });
     }
