@@ -21,7 +21,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { ENV } from '../contract/env.ts';
 import { SIZES } from '../contract/sizes.ts';
-import { WORKER_COMMAND, WORKER_ENVIRONMENT } from '../contract/worker.ts';
+import { WORKER_ENVIRONMENT, WORKER_NODE_OPTIONS } from '../contract/worker.ts';
 import type { Runtime } from './grant.ts';
 import type { Network } from './network.ts';
 import type { Settings } from './settings.ts';
@@ -64,7 +64,6 @@ export class WorkerService extends Construct implements Runtime {
     linuxParameters.dropCapabilities(Capability.ALL);
     this.#container = task.addContainer('worker', {
       image: options.image,
-      command: [...WORKER_COMMAND],
       user: '1000:1000',
       readonlyRootFilesystem: true,
       linuxParameters,
@@ -94,7 +93,10 @@ export class WorkerService extends Construct implements Runtime {
         [ENV.localAs]: settings.localAs,
         [ENV.routerId]: settings.routerId,
         [ENV.bgpListen]: listens ? `0.0.0.0:${BGP_PORT}` : '',
-        NODE_OPTIONS: `--max-old-space-size=${Math.floor(settings.workerMegabytes * HEAP_SHARE)}`,
+        NODE_OPTIONS: [
+          `--max-old-space-size=${Math.floor(settings.workerMegabytes * HEAP_SHARE)}`,
+          ...WORKER_NODE_OPTIONS,
+        ].join(' '),
       },
     });
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ENV } from '../contract/env.ts';
-import { WORKER_ENVIRONMENT, WORKER_NODE_OPTIONS, YOUNG_SPACE_OPTION } from '../contract/worker.ts';
+import { WORKER_ENVIRONMENT, WORKER_NODE_OPTIONS } from '../contract/worker.ts';
 import { keepRunning } from './kept-process.ts';
 import { type LeashedProcess, startLeashed } from './leash.ts';
 
@@ -72,7 +72,7 @@ export function startWorkerProcesses(options: WorkerProcessesOptions): WorkerPro
  */
 export const QUEUE_FUNCTIONS_COMMAND: readonly [string, ...string[]] = [
   process.execPath,
-  YOUNG_SPACE_OPTION,
+  ...WORKER_NODE_OPTIONS,
   'local/queue-functions.ts',
 ];
 

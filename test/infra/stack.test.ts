@@ -286,7 +286,6 @@ describe('what runs', () => {
       User: '1000:1000',
       ReadonlyRootFilesystem: true,
       LinuxParameters: { Capabilities: { Drop: ['ALL'] } },
-      Command: ['--max-semi-space-size=4', '--max-inlined-bytecode-size-cumulative=4000', 'main.js'],
       HealthCheck: { Command: ['CMD', 'node', 'health.js'] },
       StopTimeout: 30,
     });

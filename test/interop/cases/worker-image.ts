@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ENV } from '../../../contract/env.ts';
-import { WORKER_COMMAND } from '../../../contract/worker.ts';
 import type { TestCase } from '../../harness.ts';
 import { contractClient } from '../../support/contract-client.ts';
 import { linkStateObjects } from '../../support/network/link-state-objects.ts';
@@ -64,7 +63,7 @@ export const testCase: TestCase = {
       await check('the health check fails while nothing runs', async () => {
         assert.deepEqual(await health(), { output: 'silent\n', code: 1 });
       });
-      const worker = container.run([...image.configuration.Entrypoint, ...WORKER_COMMAND]);
+      const worker = container.run([...image.configuration.Entrypoint, ...image.configuration.Cmd]);
       const workerEnded = ended(worker);
       await check('it registers, with TCP-MD5, and its health check answers', async () => {
         await until(
