@@ -5,10 +5,14 @@ import { getPeerOwner, takePeer } from '../../store/owner-store.ts';
 import { getTopologyHead } from '../../store/topology-head.ts';
 import { TopologyLogWriter } from '../../store/topology-log.ts';
 import { TopologyReader } from '../../store/topology-reader.ts';
+import { Heartbeat } from '../../worker/heartbeat.ts';
 import { endOrphanedPeer } from '../../worker/orphaned-peer.ts';
+import { StatusBoard } from '../../worker/status-board.ts';
+import { Supervisor } from '../../worker/supervisor.ts';
 import { nodeNamed, nodeNlri } from '../support/isis-node.ts';
 import { type Emulators, runAs, startEmulators } from '../support/stack.ts';
 import { deletePeer, makePeer, startFakeWorker } from '../support/topology-worker.ts';
+import { until } from '../support/until.ts';
 
 const start = Date.now() - 60_000;
 const deletedAt = start + 30_000;
@@ -105,5 +109,54 @@ describe('a peer that was deleted while no worker ran it', () => {
     const owner = (await runAs('worker', () => takePeer(6, 'w-new', undefined))) as OwnerRecord;
     await end(owner, 'w-1');
     expect(await ownerOf(6)).toEqual(owner);
+  });
+
+  it('is ended by the next worker, also by one that starts again under the id of the one that died', async () => {
+    await orphan(7);
+    const unused = () => {
+      throw new Error('nothing of this is asked for here');
+    };
+    const heartbeat = await Heartbeat.start(
+      {
+        id: 'w-dead',
+        startedAt: new Date(deletedAt).toISOString(),
+        version: 'test',
+        draining: false,
+        sourceAddresses: [],
+        abilities: { 'tcp-md5': false, 'ttl-security': false, 'bgp-listen': false },
+      },
+      {
+        monotonic: () => performance.now(),
+        now: () => new Date(),
+        onWorkersChanged: () => undefined,
+        onLapsed: () => undefined,
+        onReplaced: unused,
+      },
+    );
+    const supervisor = new Supervisor(heartbeat, {
+      monotonic: () => performance.now(),
+      now: () => new Date(deletedAt),
+      startPeer: unused,
+      openLog,
+      readVersions: async () => new Map(),
+      peerLeft: unused,
+      outputChanged: async () => undefined,
+      snapshotAsked: unused,
+    });
+    // Its owner is no worker that lives: it would be taken, too.
+    await deletePeer(emulators, 6);
+    const board = new StatusBoard({ worker: 'w-dead', statuses: () => [], mayAct: () => true });
+    supervisor.start(board);
+    try {
+      await until(
+        'the ownership to be forgotten',
+        () => ownerOf(7),
+        (owner) => owner === undefined,
+      );
+    } finally {
+      await supervisor.stop();
+      await heartbeat.stop();
+    }
+    expect(await actionsOf(7)).toEqual(['added', 'stale', 'purged']);
   });
 });
