@@ -34,8 +34,9 @@ export interface LabelRange {
 
 const SID_LABEL = 1161;
 
-/** Ranges, each 24 bits of size and a SID/Label TLV (1161), to the end of the value. RFC 9085 §2.1.2. */
+/** Ranges, each 24 bits of size and a SID/Label TLV (1161), to the end of the value: one at least. RFC 9085 §2.1.2. */
 export function readRanges(reader: TlvReader, problems: ProblemList): LabelRange[] {
+  if (reader.remaining === 0) reader.reject();
   const ranges: LabelRange[] = [];
   while (reader.remaining > 0) {
     const at = reader.position;

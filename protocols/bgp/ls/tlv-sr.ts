@@ -156,6 +156,7 @@ export const SR_NODE_ROWS: readonly TlvRow<SrNodeAttributes>[] = [
     title: 'SR Algorithm',
     rfc: 'RFC 9085 §2.1.3',
     decode: (reader, to) => {
+      if (reader.remaining === 0) reader.reject();
       const algorithms: number[] = [];
       while (reader.remaining > 0) algorithms.push(reader.u8());
       to['sr-algorithms'] = algorithms;

@@ -85,6 +85,7 @@ function decodeNodeTlvs(
         break;
       }
       case 1035: {
+        if (next === value) return left(reader, at, previous);
         const algorithms: number[] = [];
         for (let index = value; index < next; index += 1) algorithms.push(bytes[index] as number);
         to['sr-algorithms'] = algorithms;

@@ -75,6 +75,7 @@ describe('a TLV of which an RFC wants one value at least', () => {
     [266, '010a', NODE, 'RFC 8814 §3'],
     [267, '010b', LINK, 'RFC 8814 §4'],
     [1032, '0408', NODE, 'RFC 9247'],
+    [1035, '040b', NODE, 'RFC 9085 §2.1.3'],
     [1105, '0451', LINK, 'RFC 8169'],
     [1173, '0495', LINK, 'RFC 9104 §2'],
   ])(
@@ -86,6 +87,16 @@ describe('a TLV of which an RFC wants one value at least', () => {
       expect(problems).toEqual([{ code: 'wrong-length', action: 'none', type: code, offset: 0 }]);
     },
   );
+
+  it.each([
+    [1034, '040a'],
+    [1036, '040c'],
+  ])('so without a range of labels: %i, RFC 9085 §2.1.2, §2.1.4', (code, type) => {
+    const { attributes, unknownTlvs, problems } = decode(`${type}00028000`, ProtocolId.isisLevel2, NODE);
+    expect(attributes).toEqual({});
+    expect(unknownTlvs).toEqual([{ type: code, value: '8000' }]);
+    expect(problems).toEqual([{ code: 'wrong-length', action: 'none', type: code, offset: 0 }]);
+  });
 
   it.each([1040, 1041, 1042, 1045])('so in a Flexible Algorithm Definition: %i', (code) => {
     const sent = `040f000880000064${code.toString(16).padStart(4, '0')}0000`;
