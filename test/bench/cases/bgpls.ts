@@ -39,13 +39,13 @@ function roundsOf(updates: number): number {
   return Math.max(3, Math.round(UPDATES_PER_PROCESS / updates));
 }
 
-/** So many turns, most for IS-IS; in memory each is two processes of each side, one after the other. */
+/** So many turns; in memory each is two processes of each side, one after the other. */
 function turnsOf(
   kind: WorkloadKind,
   routers: number,
 ): { readonly inMemory: number; readonly sessions: number } {
   if (routers >= LARGE_ROUTERS) return { inMemory: 1, sessions: 1 };
-  return kind === 'isis' ? { inMemory: 2, sessions: 3 } : { inMemory: 1, sessions: 2 };
+  return { inMemory: 2, sessions: kind === 'isis' ? 3 : 2 };
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { ATTRIBUTE_ROWS, decodeAttribute, encodeAttribute } from '../../../protocols/bgp/ls/attribute.ts';
-import { nlriTypeName, protocolCode } from '../../../protocols/bgp/ls/code-point.ts';
+import { isIsis, nlriTypeName, protocolCode } from '../../../protocols/bgp/ls/code-point.ts';
 import type {
   LinkDescriptor,
   NodeDescriptor,
@@ -270,6 +270,8 @@ export const testCase: TestCase = {
     };
     let compared = 0;
     let unordered = 0;
+    let oneOctetTypes = 0;
+    let namedByIpv6 = 0;
     const rows = ATTRIBUTE_ROWS.filter(({ name }) => name in KNOWN);
     for (const row of rows) {
       const random = new Random(seed ^ row.code);
@@ -288,6 +290,11 @@ export const testCase: TestCase = {
         const { theirs, ours } = KNOWN[row.name] as (typeof KNOWN)[string];
         for (const [index, { context, value, bytes }] of cases.entries()) {
           const answer = answers[index] as Answer;
+          if (row.name === 'flexible-algorithm-definitions' && hasOneOctetTypes(value as Fields[])) {
+            oneOctetTypes += 1;
+            assert.match(answer.error as string, /sub-TLV type list must be a multiple of 2/);
+            continue;
+          }
           assert.equal(answer.error, undefined, hexOf(bytes));
           const expected = ours(value as never);
           assert.deepEqual(theirs(answer.attribute as never), expected, hexOf(bytes));
@@ -307,6 +314,11 @@ export const testCase: TestCase = {
         for (const [index, nlri] of nlris.entries()) {
           const answer = answers[index] as Answer;
           const bytes = encodeNlri(nlri);
+          if ([nlri.localNode, nlri.remoteNode].some(isNamedByIpv6)) {
+            namedByIpv6 += 1;
+            assert.match(answer.error as string, /Incorrect IGP Router ID length: 16/);
+            continue;
+          }
           assert.equal(answer.error, undefined, hexOf(bytes));
           const expected = ourNlriFields(nlri);
           assert.deepEqual(answer.nlri, expected, hexOf(bytes));
@@ -334,12 +346,35 @@ export const testCase: TestCase = {
       'difference, 1106: GoBGP shows zeros for an absent SID Structure; RFC 9514 §4.1 makes that sub-TLV optional',
     );
     log('difference, 515: GoBGP writes a pseudonode 0000.0000.0009-02 in text; the octets are equal');
+    log(
+      `difference, ${namedByIpv6} NLRIs: GoBGP refuses a 515 of 16 octets; RFC 9552 §5.2.1.4 has them of Direct and Static`,
+    );
+    log(
+      `difference, ${oneOctetTypes} definitions: GoBGP refuses a 1046 of an odd number of types from IS-IS, where they have one ` +
+        'octet; RFC 9351 §3.6',
+    );
     await check('every known TLV was compared', () => {
       assert.equal(rows.length, Object.keys(KNOWN).length);
       assert.ok(compared > 10_000);
     });
   },
 };
+
+/** What IS-IS did not support is told in types of one octet, which GoBGP reads as two; an odd number it refuses. */
+function hasOneOctetTypes([definition]: readonly Fields[]): boolean {
+  const unsupported = definition?.['unsupported-tlvs'] as
+    | { 'protocol-id': number; types: number[] }
+    | undefined;
+  return (
+    unsupported !== undefined && isIsis(unsupported['protocol-id']) && unsupported.types.length % 2 === 1
+  );
+}
+
+/** An IGP Router-ID that is an IPv6 address, not an OSPF pseudonode's `10.1.4.1:10.1.1.2`. */
+function isNamedByIpv6(node: NodeDescriptor | null | undefined): boolean {
+  const router = node?.['igp-router-id'] ?? '';
+  return router.includes(':') && !router.includes('.');
+}
 
 function ourNlriFields(nlri: EncodableNlri): Fields {
   const descriptor = (nlri.descriptor ?? {}) as Partial<
